@@ -1,11 +1,11 @@
-//! Embeds the clauses, the API documents, the snapshots, the faults, the variants, the targets and
-//! their known failures, and the rules for clients, so that the shipped program needs no file beside it.
+//! Embeds the clauses, API documents, snapshots, faults, variants, targets with their known
+//! failures, and rules for clients, so that the shipped program needs no other files.
 
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Constant, folder, and the file endings it takes.
+/// Name of the constant, folder, and file extensions that it contains.
 const SETS: [(&str, &str, &[&str]); 7] = [
     ("SPECS", "specs", &["yaml", "toml"]),
     ("SNAPSHOTS", "snapshots", &["snap"]),
@@ -42,8 +42,8 @@ fn main() -> io::Result<()> {
     )
 }
 
-/// Where a folder is: in the repository some stand beside the crate, with a link to them in the
-/// crate, so that a package of it holds them. Where a checkout has no links, a file stands for each.
+/// Returns the location of a folder. Some are next to the crate in the repository, with a link in
+/// the crate, so that its package contains them. In a checkout without links, a file replaces each.
 fn folder_of(manifest: &Path, folder: &str) -> PathBuf {
     let (own, beside) = (manifest.join(folder), manifest.join("..").join(folder));
     match own.is_symlink() || !own.is_dir() {
@@ -71,7 +71,7 @@ fn collect(folder: &Path, endings: &[&str], files: &mut Vec<PathBuf>) -> io::Res
     Ok(())
 }
 
-/// The path below the root with `/` between the parts and without the ending.
+/// Returns the path below `root`, with `/` as separator and without the extension.
 fn key(root: &Path, file: &Path) -> String {
     let below = file.strip_prefix(root).unwrap_or(file).with_extension("");
     let parts: Vec<_> = below.iter().map(|part| part.to_string_lossy()).collect();

@@ -1,10 +1,10 @@
-//! Process groups: a program with all processes it started, killed when dropped.
+//! Process groups: a program with all processes that it started, killed when dropped.
 
 use std::io;
 
 use tokio::process::{Child, Command};
 
-/// A running program with its group.
+/// A running program with its process group.
 #[derive(Debug)]
 pub(crate) struct ProcessGroup {
     /// The program itself.
@@ -15,10 +15,10 @@ pub(crate) struct ProcessGroup {
 
 impl ProcessGroup {
     /// Starts a command in its own process group, so that a key that interrupts the suite does not
-    /// reach it: the suite forwards that.
+    /// reach the command: the suite forwards interrupts.
     ///
     /// # Errors
-    /// It cannot be started.
+    /// The command cannot be started.
     pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
         #[cfg(unix)]
         command.process_group(0);
@@ -33,7 +33,7 @@ impl ProcessGroup {
         })
     }
 
-    /// Sends the whole group SIGTERM, or SIGKILL.
+    /// Sends SIGTERM (`gently`) or SIGKILL to the whole group.
     #[cfg(unix)]
     pub(crate) fn signal(&mut self, gently: bool) {
         use rustix::process::{Signal, kill_process_group};
@@ -43,7 +43,7 @@ impl ProcessGroup {
         }
     }
 
-    /// Stops the program.
+    /// Stops the program; this system has no process groups.
     #[cfg(not(unix))]
     pub(crate) fn signal(&mut self, _gently: bool) {
         let _ = self.child.start_kill();

@@ -1,8 +1,8 @@
-//! Digests in place of bytes that are too long to show.
+//! SHA-256 of bytes, shown in place of those that are too long.
 
 use sha2::{Digest as _, Sha256};
 
-/// SHA-256 in hexadecimal.
+/// Returns the SHA-256 of bytes in hexadecimal.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes)
         .iter()

@@ -1,4 +1,4 @@
-//! Locks.
+//! Locking of mutexes.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Colour sequences of reports, and the reset.
+/// Terminal colour sequences that reports use, the first of which resets the colour.
 pub(crate) const COLOURS: [&str; 6] = [
     "\u{1b}[0m",
     "\u{1b}[32m",
@@ -13,7 +13,7 @@ pub(crate) const COLOURS: [&str; 6] = [
     "\u{1b}[2m",
 ];
 
-/// Maximum number of bytes of a string on one line.
+/// Maximum length of a string in one line of output, in bytes.
 const LONGEST: usize = 4_000;
 
 /// Escapes invisible characters, except line ends and tabs. No line of the result begins with `::`,
@@ -37,7 +37,7 @@ pub fn visible_line(text: &str) -> String {
     line
 }
 
-/// The same for a string that may have colours.
+/// Escapes a string as `visible` does, except colour sequences.
 pub(crate) fn coloured(text: &str) -> String {
     shown(text, true, &COLOURS)
 }
@@ -78,7 +78,7 @@ pub(crate) fn parts(text: &str) -> Vec<Result<&str, char>> {
     parts
 }
 
-/// Whether a character is invisible, or changes how others are displayed.
+/// Whether a character is invisible, or changes how other characters are displayed.
 fn is_invisible(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -94,7 +94,7 @@ fn is_invisible(character: char) -> bool {
         )
 }
 
-/// Escapes like [`visible`], except these sequences; `begins` means that it begins a line.
+/// Escapes like [`visible`], except these sequences; `begins` means that the string begins a line.
 fn shown(text: &str, begins: bool, kept: &[&str]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -130,9 +130,9 @@ fn number(out: &mut String, character: char) {
 /// A stream that escapes every line like [`coloured`].
 pub(crate) struct Visible<'a> {
     out: &'a mut (dyn Write + Send),
-    /// Incomplete line that is not written yet.
+    /// Incomplete last line, which is not written yet.
     pending: Vec<u8>,
-    /// Whether it begins a line.
+    /// Whether the pending bytes begin a line.
     begins: bool,
 }
 
@@ -145,7 +145,7 @@ impl<'a> Visible<'a> {
         }
     }
 
-    /// Writes the pending bytes up to this position.
+    /// Writes the pending bytes up to this index, escaped.
     fn write_until(&mut self, end: usize) -> io::Result<()> {
         let rest = self.pending.split_off(end);
         let whole = std::mem::replace(&mut self.pending, rest);

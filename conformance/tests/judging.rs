@@ -1,4 +1,4 @@
-//! The suite on servers that misbehave.
+//! Tests of the suite on servers that misbehave.
 
 #![expect(
     clippy::expect_used,
@@ -22,7 +22,7 @@ type Asked = (String, String, Option<String>);
 type Reply = Option<(u16, String)>;
 
 /// A server that answers each request with the given status and body, in the requested media type;
-/// without an answer it closes the connection. It ends with the test.
+/// it closes the connection if there is no reply. It ends with the test.
 struct Stub {
     url: String,
     asked: Arc<Mutex<Vec<Asked>>>,
@@ -124,7 +124,7 @@ fn run(url: &str, rules: &[&str]) -> (Vec<Event>, Vec<Judged>, RunFinished) {
     (events, judged, finished)
 }
 
-/// The failure of the only rule of a run.
+/// Returns the failure of the only rule of a run.
 fn failure(judged: &[Judged]) -> &Failure {
     match judged {
         [

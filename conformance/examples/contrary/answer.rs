@@ -1,4 +1,4 @@
-//! Answers, and how they go out.
+//! Answers, and how they are sent.
 
 use std::convert::Infallible;
 use std::io::Write as _;
@@ -17,24 +17,24 @@ use crate::{body, write};
 type Pieces = std::vec::IntoIter<Result<Frame<Bytes>, Infallible>>;
 pub(crate) type Reply = Response<StreamBody<Iter<Pieces>>>;
 
-/// How much of a body goes out in one chunk.
+/// Maximum number of bytes of a body in one chunk.
 const PIECE: usize = 7;
 
 static REQUESTS: AtomicU64 = AtomicU64::new(0);
 
-/// A status with a JSON document, or none.
+/// A status with a JSON document or without a body.
 pub(crate) struct Answer {
     status: StatusCode,
     body: Option<Value>,
     allow: Option<&'static str>,
 }
 
-/// Why a request is refused.
+/// Why a request is rejected.
 pub(crate) struct Failure {
     status: StatusCode,
     code: &'static str,
     message: String,
-    /// The row of a policy at fault, from 1.
+    /// Line of the policy that has the error, from 1.
     row: Option<usize>,
     allow: Option<&'static str>,
 }
@@ -62,7 +62,7 @@ impl Answer {
         self
     }
 
-    /// The response to a request with this head.
+    /// Builds the response to a request with this head.
     pub(crate) fn reply(self, head: &Parts) -> Result<Reply, http::Error> {
         let number = REQUESTS.fetch_add(1, Ordering::Relaxed);
         let mut reply = Response::builder()

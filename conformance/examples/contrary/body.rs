@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::LONGEST_BODY;
 use crate::answer::Failure;
 
-/// The names and values of the query, decoded.
+/// Returns the names and values of the query parameters, decoded.
 pub(crate) fn parameters(head: &Parts) -> impl Iterator<Item = (String, String)> {
     let pairs = head.uri.query().unwrap_or_default().split('&');
     pairs.filter_map(|pair| {
@@ -25,11 +25,11 @@ fn decoded(text: &str) -> Option<String> {
     Some(text.into_owned())
 }
 
-/// The body without its coding.
+/// Decodes the content encoding of a body.
 ///
 /// # Errors
 ///
-/// It is packed as nothing that is known, or not as it says, or too long.
+/// The encoding is unknown or does not match the body, or the body is too long.
 pub(crate) fn unpacked(head: &Parts, body: &[u8]) -> Result<Vec<u8>, Failure> {
     let coding = head.headers.get(header::CONTENT_ENCODING);
     let Some(coding) = coding.map(|value| value.to_str().unwrap_or("?")) else {
@@ -46,11 +46,11 @@ pub(crate) fn unpacked(head: &Parts, body: &[u8]) -> Result<Vec<u8>, Failure> {
     }
 }
 
-/// Which of these media types the body says it has.
+/// Returns the one of these media types that the request's Content-Type has.
 ///
 /// # Errors
 ///
-/// None of them.
+/// The body has none of them.
 pub(crate) fn media_type<'t>(head: &Parts, listed: &[&'t str]) -> Result<&'t str, Failure> {
     let said = head.headers.get(header::CONTENT_TYPE);
     let said = said
@@ -64,11 +64,11 @@ pub(crate) fn media_type<'t>(head: &Parts, listed: &[&'t str]) -> Result<&'t str
     })
 }
 
-/// A body that is JSON or YAML, as it says.
+/// Parses a body as JSON or YAML, by its Content-Type.
 ///
 /// # Errors
 ///
-/// It is of another type, or malformed.
+/// The body has another type, or is malformed.
 pub(crate) fn input(head: &Parts, body: &[u8]) -> Result<Value, Failure> {
     match media_type(head, &["application/json", "application/yaml"])? {
         "application/yaml" => serde_yaml::from_slice(body).ok(),

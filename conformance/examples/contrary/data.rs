@@ -32,7 +32,7 @@ pub(crate) fn post(state: &mut State, call: &Call<'_>, path: &[&str]) -> Outcome
     Ok(decide(state, call, path))
 }
 
-/// Answers with the value alone.
+/// Responds with the value at a path alone, without an envelope.
 pub(crate) fn bare(state: &State, call: &Call<'_>, path: &[&str]) -> Outcome {
     if !call.body.is_empty() {
         body::input(call.head, &call.body)?;
@@ -80,7 +80,7 @@ pub(crate) fn delete(state: &mut State, call: &Call<'_>, path: &[&str]) -> Outco
     Ok(written(call))
 }
 
-/// The decision of a path, in its envelope.
+/// Returns the decision at a path, in its envelope.
 fn decide(state: &mut State, call: &Call<'_>, path: &[&str]) -> Answer {
     let (parsed, start) = (call.start.elapsed(), Instant::now());
     let result = state.find(path);
@@ -125,7 +125,7 @@ fn provenance() -> Value {
     })
 }
 
-/// These times, in nanoseconds, and what every request has.
+/// Returns these timers, in nanoseconds, with the metrics that every request has.
 pub(crate) fn metrics(call: &Call<'_>, timers: &[(&str, Duration)]) -> Value {
     let all = [("server_handler", call.start.elapsed())];
     let timers = all.iter().chain(timers);
@@ -150,7 +150,7 @@ fn refused(why: Unchanged) -> Failure {
     }
 }
 
-/// An operation as it is given, at a path that its own path goes on.
+/// Parses a JSON Patch operation; its path is relative to `base`.
 fn operation(base: &[&str], given: &Map<String, Value>) -> Option<Operation> {
     let path = |name: &str| pointer(base, given.get(name)?.as_str()?);
     let value = || given.get("value").cloned();
@@ -166,7 +166,7 @@ fn operation(base: &[&str], given: &Map<String, Value>) -> Option<Operation> {
     Some(operation)
 }
 
-/// The keys of a JSON Pointer (RFC 6901), after those of the base.
+/// Returns the segments of `base`, then those of the JSON Pointer (RFC 6901).
 fn pointer(base: &[&str], pointer: &str) -> Option<Vec<String>> {
     let base = base.iter().map(|key| Some((*key).to_owned()));
     let mut tokens = pointer.split('/');

@@ -1,16 +1,16 @@
-//! Documents: reading and changing what a path names.
+//! Documents: reading and changing the value at a path.
 
 use serde_json::{Map, Value, json};
 
-/// Why a document stays as it is.
+/// Why a change of a document is rejected.
 pub(crate) enum Unchanged {
-    /// Nothing is where something must be.
+    /// There is no value at a path that must have one.
     Missing,
-    /// The change makes no sense there.
+    /// The change is invalid at this path; contains the reason.
     Nonsense(&'static str),
 }
 
-/// One operation of a JSON Patch, with the whole path that it takes effect at.
+/// One operation of a JSON Patch, with its full path.
 pub(crate) enum Operation {
     Add(Vec<String>, Value),
     Remove(Vec<String>),
@@ -30,11 +30,11 @@ pub(crate) fn find<'d>(root: &'d Map<String, Value>, path: &[&str]) -> Option<&'
         })
 }
 
-/// Writes a document, and every object around it that is not there.
+/// Writes a document at a path, and creates missing parent objects.
 ///
 /// # Errors
 ///
-/// Something around it is no object.
+/// A parent is not an object.
 pub(crate) fn put(
     root: &mut Map<String, Value>,
     path: &[&str],
@@ -50,7 +50,7 @@ pub(crate) fn put(
     Ok(())
 }
 
-/// Applies all operations, or none.
+/// Applies all operations, or none of them if one fails.
 pub(crate) fn patch(
     root: &mut Map<String, Value>,
     operations: Vec<Operation>,
@@ -134,7 +134,7 @@ fn remove(root: &mut Value, path: &[String]) -> Result<Value, Unchanged> {
     removed.ok_or(Unchanged::Missing)
 }
 
-/// The index that a segment is, without leading zeros or a sign.
+/// Parses a segment as an array index, without leading zeros or a sign.
 fn index(key: &str) -> Option<usize> {
     let index: usize = key.parse().ok()?;
     (index.to_string() == key).then_some(index)

@@ -1,4 +1,4 @@
-//! A small engine that chooses otherwise, and the test by which it is judged:
+//! A small engine that differs from OPA wherever the document permits, and the test that judges it:
 //!
 //! ```text
 //! cargo run --package conformance --example contrary     # serves at http://127.0.0.1:8182
@@ -6,8 +6,8 @@
 //! ```
 //!
 //! It has documents, health, and policies in a language of constants. Wherever the document about
-//! the engine is silent, it does what OPA does not, so that a rule that asks for more than a
-//! sentence fails here:
+//! the engine is silent, it behaves differently from OPA, so that a rule that demands more than the
+//! document fails here:
 //!
 //! - JSON: members come in falling order, integers end in `.0`, characters are escaped that need
 //!   not be, and white space stands where it may. Pretty output has tabs and leading commas.
@@ -18,7 +18,8 @@
 //! - Errors: own codes and messages, the member `errors` always, and further members.
 //! - `{path}` has at least one segment: `/v1/data` itself is not found. An empty segment is a key.
 //! - `/v1/policies/{id}` has one segment.
-//! - HEAD and OPTIONS are answered as HTTP says, but below `/v1/data`, where the document says 405.
+//! - HEAD and OPTIONS are answered as HTTP says, except below `/v1/data`, where the document says
+//!   405.
 //! - Values of parameters that are neither `true` nor `false`, and unknown values of `explain`, are
 //!   refused. So are other members than `input`, and another `If-None-Match` than `*`.
 //! - Decisions are numbered as a server does that logs them: `decision_id` is `decision/1`.
@@ -102,8 +103,8 @@ mod tests {
 
     use super::*;
 
-    /// Rules about policies whose scenarios need more of a language than constants, or queries; and
-    /// those about the stages of a compiler.
+    /// Rules whose scenarios need policies with more than constants, or queries; and rules about
+    /// the stages of a compiler.
     const BEYOND_CONSTANTS: [&str; 16] = [
         "common/errors/unsafe-variable-code",
         "common/metrics/instrument-*",

@@ -8,7 +8,7 @@ use crate::answer::{Answer, Failure};
 use crate::routes::{Call, State};
 use crate::{body, data};
 
-/// A policy that was taken.
+/// A loaded policy.
 pub(crate) struct Module {
     raw: String,
     package: Vec<String>,
@@ -55,12 +55,12 @@ impl Module {
         })
     }
 
-    /// Where a rule's value is.
+    /// Returns the path of a rule's value in the data.
     pub(crate) fn path<'m>(&'m self, rule: &'m str) -> impl Iterator<Item = &'m str> {
         self.package.iter().map(String::as_str).chain([rule])
     }
 
-    /// Whether a rule computes what is at the path.
+    /// Whether a rule of the policy defines the value at this path.
     pub(crate) fn computes(&self, path: &[&str]) -> bool {
         let mut rules = self.rules.iter();
         rules.any(|(rule, _)| {

@@ -1,4 +1,4 @@
-//! Which request is answered where.
+//! Routes requests to their handlers.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -11,7 +11,7 @@ use crate::answer::{Answer, Failure};
 use crate::policies::Module;
 use crate::{body, data, documents, policies};
 
-/// All that the engine holds.
+/// Policies and documents of the engine.
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) documents: Map<String, Value>,
@@ -20,7 +20,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// The document at a path, whether it was written or computed.
+    /// Returns the document at a path, whether it is a base document or computed by a rule.
     pub(crate) fn find(&self, path: &[&str]) -> Option<Value> {
         if self.modules.is_empty() {
             return documents::find(&self.documents, path).cloned();
@@ -37,7 +37,7 @@ impl State {
     }
 }
 
-/// One request.
+/// A parsed request.
 pub(crate) struct Call<'r> {
     pub(crate) head: &'r Parts,
     pub(crate) body: Vec<u8>,
@@ -49,7 +49,7 @@ pub(crate) struct Call<'r> {
 impl<'r> Call<'r> {
     /// # Errors
     ///
-    /// The path is no text, a parameter has no meaning, or the body cannot be unpacked.
+    /// The path is not UTF-8, a parameter is invalid, or the body cannot be decoded.
     pub(crate) fn read(head: &'r Parts, body: &[u8]) -> Result<Self, Failure> {
         let start = Instant::now();
         let segments = head.uri.path().split('/').skip(1);
@@ -94,7 +94,7 @@ impl<'r> Call<'r> {
 
 /// # Errors
 ///
-/// There is nothing at the path, the path does not have the method, or the handler refuses.
+/// There is no such path, the path does not support the method, or the handler rejects the request.
 pub(crate) fn route(state: &mut State, call: &Call<'_>) -> Result<Answer, Failure> {
     let segments: Vec<&str> = call.segments.iter().map(String::as_str).collect();
     let method = match call.head.method.as_str() {
@@ -125,7 +125,7 @@ pub(crate) fn route(state: &mut State, call: &Call<'_>) -> Result<Answer, Failur
     }
 }
 
-/// The answer to a method that a path does not have.
+/// Responds to a method that a path does not support.
 fn other(method: &str, path: &[&str]) -> Result<Answer, Failure> {
     let allowed = match path {
         ["v0", "data", _, ..] | [""] => "OPTIONS, POST",
@@ -139,7 +139,7 @@ fn other(method: &str, path: &[&str]) -> Result<Answer, Failure> {
     }
 }
 
-/// Whether the rule of the package `system.health` is true.
+/// Responds with whether this rule of the package `system.health` is true.
 fn health(state: &State, rule: &str) -> Answer {
     let was = match state.find(&["system", "health", rule]) {
         Some(Value::Bool(true)) => return Answer::ok(json!({})),

@@ -1,8 +1,8 @@
-//! JSON as text, in forms that are less usual.
+//! Serializes JSON in valid but unusual forms.
 
 use serde_json::Value;
 
-/// The value as JSON, over several lines when it is for people.
+/// Serializes a value as JSON, on several lines if `pretty`.
 pub(crate) fn json(value: &Value, pretty: bool) -> String {
     let mut out = String::new();
     write(value, pretty.then_some(0), &mut out);
@@ -10,7 +10,7 @@ pub(crate) fn json(value: &Value, pretty: bool) -> String {
     out
 }
 
-/// `depth` is how far people's lines are indented; `None` is one line.
+/// Serializes a value at this indentation depth; without `depth`, on one line.
 fn write(value: &Value, depth: Option<usize>, out: &mut String) {
     match value {
         Value::Null | Value::Bool(_) => out.push_str(&value.to_string()),
@@ -42,7 +42,7 @@ fn write(value: &Value, depth: Option<usize>, out: &mut String) {
     }
 }
 
-/// Commas and line breaks between the parts of an array or an object.
+/// Commas and line breaks between the items of an array or the members of an object.
 struct Lines {
     depth: Option<usize>,
     started: bool,

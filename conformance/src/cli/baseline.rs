@@ -75,12 +75,12 @@ struct Source {
     run: RunArguments,
 }
 
-/// Files that list known deviations and flaky rules of a target.
+/// Paths of the lists of known deviations and flaky rules of a target.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Lists<'a> {
-    /// Known deviations, instead of the embedded list.
+    /// List of known deviations, in place of the embedded one.
     pub(super) failing: Option<&'a Path>,
-    /// Flaky rules.
+    /// List of flaky rules.
     pub(super) flaky: Option<&'a Path>,
 }
 
@@ -92,10 +92,10 @@ impl<'a> Lists<'a> {
         }
     }
 
-    /// The known deviations of this target.
+    /// Reads the known deviations and flaky rules of this target.
     ///
     /// # Errors
-    /// Lists that cannot be used.
+    /// A list cannot be used.
     pub(super) fn known(self, target: &str, version: Option<&str>) -> Result<KnownList, Failed> {
         let rules = rules()?;
         let ids = rules.iter().copied();
@@ -123,7 +123,8 @@ fn carried(path: &Path) -> Option<&'static str> {
     names.find(|known| *known == name)
 }
 
-/// Rules that a list can name: a clause that is not judged can neither fail nor be flaky.
+/// Returns the rules that a list may name. Clauses that are not judged can neither fail nor be
+/// flaky.
 fn rules() -> Result<Vec<&'static str>, Failed> {
     let clauses = catalogue()?.with_packs();
     let rules = clauses.filter(|clause| clause.level == Level::Rule);
@@ -235,7 +236,7 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether each of these rules was judged and is proven.
+/// Whether each of these rules was judged and passed.
 fn kept(digest: &Digest, ids: &[String]) -> bool {
     let rows = digest.rows.iter();
     let kept = rows.filter(|row| ids.contains(&row.judged.rule) && row.is_proven());
@@ -280,8 +281,8 @@ fn list(path: &Path) -> Result<String, Failed> {
 }
 
 impl Source {
-    /// Returns the digest of evidence, or of a run, without known deviations. None if the run has
-    /// no rule to judge.
+    /// Returns the digest of the given evidence, otherwise of a run, without known deviations. None
+    /// if the run has no rule to judge.
     fn digest(self, console: &mut Console<'_>) -> Result<Option<Digest>, Failed> {
         let known = KnownList::default();
         let Some(path) = self.evidence else {

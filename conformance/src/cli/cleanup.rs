@@ -38,7 +38,7 @@ pub(super) struct Arguments {
     reached: ConnectionArgs,
 }
 
-/// Created resources of a run, by server and API.
+/// Resources that a run may have created, by server address and API.
 type CreatedResources = BTreeMap<(String, Document), Vec<Resource>>;
 
 /// Removes the resources of a run, or lists the runs. Exit code 5 if a resource remains.
@@ -150,7 +150,7 @@ fn by_server(entries: Vec<Entry>) -> CreatedResources {
     made
 }
 
-/// Tokens for an address: those of the target at that address, otherwise the given one.
+/// Returns the tokens for an address: those of the target at that address, otherwise the given one.
 fn tokens(
     target: Option<&Target>,
     token: Option<&Token>,

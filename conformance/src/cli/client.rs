@@ -215,7 +215,7 @@ fn runtime() -> io::Result<Runtime> {
         .build()
 }
 
-/// The rules that the options choose, in the order of the files.
+/// Returns the rules that the options choose, in the order of the files.
 fn chosen<'a>(rules: &'a Rules, arguments: &Arguments) -> Result<Vec<&'a Rule>, Failed> {
     let wanted = patterns(rules, &arguments.rule)?;
     let skipped = patterns(rules, &arguments.skip)?;
@@ -243,7 +243,7 @@ fn patterns(rules: &Rules, texts: &[String]) -> Result<Vec<Pattern>, Failed> {
     texts.iter().map(pattern).collect()
 }
 
-/// Rules that were named explicitly and therefore have to be judged.
+/// Returns the rules that the user named explicitly, so that they must be judged.
 fn named(arguments: &Arguments) -> Vec<String> {
     arguments.rule.clone()
 }
@@ -270,7 +270,7 @@ fn known(arguments: &Arguments, rules: &Rules) -> Result<KnownList, Failed> {
         .map_err(Failed::usage)
 }
 
-/// Name of the client until its adapter reports one.
+/// Returns the name of the client that is used until its adapter reports one.
 fn name(arguments: &Arguments) -> String {
     let command = arguments.command.join(" ");
     match (&arguments.name, command.is_empty()) {
@@ -280,7 +280,7 @@ fn name(arguments: &Arguments) -> String {
     }
 }
 
-/// Command that judges one rule again, with the placeholder `{rule}`.
+/// Returns the command that judges one rule again, with the placeholder `{rule}`.
 fn again(arguments: &Arguments) -> String {
     let mut words = vec!["conformance client --rule {rule}".to_owned()];
     if arguments.model {
@@ -296,7 +296,7 @@ fn again(arguments: &Arguments) -> String {
     words.join(" ")
 }
 
-/// Creates the model, with the fault that the options name.
+/// Creates the reference client, with the fault that the options name.
 fn model(arguments: &Arguments) -> Result<Model, Failed> {
     let Some(name) = &arguments.fault else {
         return Ok(Model::new(None));
@@ -309,7 +309,7 @@ fn model(arguments: &Arguments) -> Result<Model, Failed> {
     Ok(Model::new(Some(Arc::new(fault))))
 }
 
-/// Acts as the adapter of the model until the end of input.
+/// Serves as the adapter of the reference client until the end of input.
 fn serve(model: &mut Model, console: &mut Console<'_>) -> Result<u8, Failed> {
     let runtime = runtime()?;
     for line in io::stdin().lock().lines() {

@@ -41,7 +41,7 @@ impl ConnectionArgs {
         connection_from(&self.header, self.cacert.as_deref(), self.insecure)
     }
 
-    /// The administrator's token, if its variable is named.
+    /// Returns the administrator's token, if the options name its environment variable.
     ///
     /// # Errors
     /// The variable is unset or empty.

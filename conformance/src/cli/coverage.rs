@@ -22,7 +22,7 @@ pub(super) struct Arguments {
     format: Format,
 }
 
-/// Shows the coverage.
+/// Prints the coverage in the requested format.
 pub(super) fn coverage(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, Failed> {
     let catalogue = catalogue()?;
     match (arguments.format, arguments.sentences) {

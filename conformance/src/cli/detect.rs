@@ -19,7 +19,7 @@ use crate::target::server::Server;
 
 /// Default value of `--vendor`.
 pub(super) const AUTO: &str = "auto";
-/// Timeout of one response. A run detects slow servers itself.
+/// Timeout of one response. Slow servers are detected by the run itself.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 /// Timeout of the whole detection.
 const LOOK_WITHIN: Duration = Duration::from_secs(20);
@@ -30,19 +30,19 @@ const PRODUCT: &str = "Open Policy Agent";
 /// Result of the detection, in addition to the changed options.
 #[derive(Debug, Default)]
 pub(super) struct Detection {
-    /// Findings, one line per address.
+    /// Lines that describe the findings, one per address.
     pub(super) lines: Vec<String>,
-    /// Reason to run no rule.
+    /// Reason to run no rule; none if rules can run.
     pub(super) refusal: Option<Reason>,
-    /// The target's own policies.
+    /// Policies that the target had before the run.
     pub(super) modules: Vec<Module>,
 }
 
 /// Capabilities that a run requests.
 #[derive(Debug, Default)]
 pub(super) struct RequestedCapabilities<'a> {
-    /// Capabilities of the rules that the user has chosen. If none of them is detected, they are
-    /// requested anyway, because otherwise nothing would be.
+    /// Capabilities of the rules that the user has chosen. If none of these capabilities is
+    /// detected, all are requested anyway, because otherwise no rule would run.
     pub(super) chosen: BTreeSet<&'a str>,
     /// Capabilities that the profile requires, whether detected or not.
     pub(super) needed: BTreeSet<&'a str>,
@@ -52,7 +52,7 @@ pub(super) struct RequestedCapabilities<'a> {
 /// Values set by the user take precedence.
 ///
 /// # Errors
-/// Addresses or connections that cannot be used.
+/// Addresses or connection settings that cannot be used.
 pub(super) fn look(
     options: &mut RunOptions,
     target: &mut Target,
@@ -154,7 +154,7 @@ pub(super) fn outside(url: &str) -> String {
     kept.join("/").trim_end_matches('/').to_owned()
 }
 
-/// Uses this address from here on, also in the command that reruns a rule.
+/// Uses this address for the document's API from now on, also in the command that reruns a rule.
 fn ask_at(options: &mut RunOptions, target: &mut Target, document: Document, url: &str) {
     let given = match document {
         Document::Control => &mut options.control_url,
@@ -172,7 +172,7 @@ fn ask_at(options: &mut RunOptions, target: &mut Target, document: Document, url
     }
 }
 
-/// Returns the reason to run no rule, after the inspection.
+/// Returns the reason to run no rule after the inspection; none if rules can run.
 fn refusal(
     seen: &Diagnosis,
     document: Document,
@@ -201,7 +201,8 @@ fn refusal(
     (!trusted).then(|| Reason::Refused(format!("{url}: {}", refusal.why)))
 }
 
-/// Adopts findings for unset values. A target description only gains version and product.
+/// Sets options from the findings where the user has not. A target from a description only gets
+/// version and product.
 fn adopt(
     seen: &Diagnosis,
     options: &mut RunOptions,

@@ -21,7 +21,7 @@ pub(super) struct Arguments {
     id: String,
 }
 
-/// Shows one clause.
+/// Prints everything about one clause.
 pub(super) fn explain(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, Failed> {
     let catalogue = catalogue()?;
     let clause = catalogue.clause(&arguments.id);
@@ -48,7 +48,7 @@ pub(super) fn explain(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, 
     Ok(0)
 }
 
-/// Error for an id that no clause has; it may be a path above several.
+/// Creates the error for an id that no clause has; the id may be a path above several clauses.
 fn unknown(catalogue: &Catalogue, id: &str) -> Failed {
     let ids = || catalogue.with_packs().map(|clause| clause.id.as_str());
     let below = Pattern::parse(id).map(|path| ids().filter(|id| path.matches(id)).count());

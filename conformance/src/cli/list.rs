@@ -43,17 +43,17 @@ pub(super) enum Format {
 struct Entry<'a> {
     #[serde(flatten)]
     clause: &'a Clause,
-    /// How binding the profile makes it, if a profile is listed.
+    /// How binding the listed profile makes the clause; none without a profile.
     #[serde(skip_serializing_if = "Option::is_none")]
     binding: Option<Binding>,
-    /// Whether its scenario is still to be written.
+    /// Whether the clause's scenario is still to be written.
     pending: bool,
     scenario: Option<Scenario>,
-    /// The expected transcript.
+    /// The expected transcript of the scenario.
     snapshot: Option<&'static str>,
 }
 
-/// Shows the chosen rules.
+/// Prints the chosen rules in the requested format.
 pub(super) fn list(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, Failed> {
     let catalogue = catalogue()?;
     let of_profile = match &arguments.profile {

@@ -98,7 +98,7 @@ Exit codes:
   0  ended by a signal or, with --exit-on-stdin-close, by the end of standard input
   2  wrong usage, a file that cannot be used, or an address that is taken";
 
-/// Serves until shutdown is requested.
+/// Serves the mock until shutdown is requested.
 pub(super) fn mock(arguments: Arguments, console: &mut Console<'_>) -> Result<u8, Failed> {
     let exit_on_stdin_close = arguments.exit_on_stdin_close;
     let start = Mock::start(options(arguments));

@@ -55,11 +55,11 @@ const USAGE: u8 = 2;
 
 /// Output streams of the program, and their capabilities.
 pub struct Console<'a> {
-    /// Results.
+    /// Stream for results.
     pub out: &'a mut (dyn Write + Send),
-    /// Errors and warnings.
+    /// Stream for errors and warnings.
     pub err: &'a mut (dyn Write + Send),
-    /// Whether `out` is coloured by default.
+    /// Whether output to `out` is coloured by default.
     pub colour: bool,
     /// Whether the terminal is interactive, so that a progress bar makes sense.
     pub watched: bool,
@@ -80,7 +80,7 @@ pub(crate) enum Failed {
     /// The command line, the configuration, or a file that they name.
     #[error("{0}")]
     Usage(String),
-    /// Results cannot be written.
+    /// Output or a report cannot be written.
     #[error("cannot write: {0}")]
     Write(#[from] std::io::Error),
 }
@@ -90,7 +90,7 @@ impl Failed {
         Self::Usage(what.to_string())
     }
 
-    /// Usage error about a file, prefixed with its name.
+    /// Creates a usage error about a file, prefixed with its name.
     fn at(path: &Path, error: &dyn std::fmt::Display) -> Self {
         Self::Usage(format!("{}: {error}", path.display()))
     }
@@ -206,7 +206,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, mut console: Console<
     ended(done, console.err)
 }
 
-/// Reports an error, if any, and returns the exit code.
+/// Prints the error of a command, if any, and returns the exit code.
 fn ended(done: Result<u8, Failed>, err: &mut dyn Write) -> u8 {
     done.unwrap_or_else(|failed| {
         if let Failed::Write(error) = &failed
@@ -266,7 +266,7 @@ fn catalogue() -> Result<&'static Catalogue, Failed> {
 mod tests {
     use super::*;
 
-    /// Former spellings of options are accepted for one version.
+    /// Former spellings of options are accepted for one more version.
     #[test]
     fn former_options_are_accepted() {
         for command_line in [

@@ -14,14 +14,14 @@ use crate::diff::Comparison;
 use crate::known_deviations::KnownList;
 use crate::report::{self, Conclusion, Digest, FileReport, Format};
 
-/// One of the targets.
+/// One of several targets, with the options of its run.
 struct One {
-    /// Part of file names that distinguishes this target from the others.
+    /// Word in file names that distinguishes this target from the others.
     word: String,
     options: RunOptions,
 }
 
-/// Judges the targets and reports where they differ; the exit code is the worst one.
+/// Judges the targets and reports where they differ; the exit code is the worst of all targets.
 pub(super) fn run(options: &RunOptions, console: &mut Console<'_>) -> Result<u8, Failed> {
     let targets = targets(options)?;
     let (mut digests, mut worst) = (Vec::<Digest>::new(), Conclusion::Conformant);
@@ -60,7 +60,7 @@ pub(super) fn run(options: &RunOptions, console: &mut Console<'_>) -> Result<u8,
     Ok(worst.exit_code())
 }
 
-/// Lists each target with its options: the rules that all of them can be judged by, and separate
+/// Returns each target with its options: the rules by which all targets can be judged, and separate
 /// files.
 fn targets(options: &RunOptions) -> Result<Vec<One>, Failed> {
     let alone = [
@@ -106,7 +106,7 @@ fn targets(options: &RunOptions) -> Result<Vec<One>, Failed> {
     Ok(one.collect())
 }
 
-/// Returns the name of a target as a part of file names; repeated names get a number.
+/// Converts the name of a target to a word for file names; a repeated name gets a number.
 fn word(name: &str, taken: &[String]) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
     let word: String = name
@@ -118,13 +118,13 @@ fn word(name: &str, taken: &[String]) -> String {
     words.find(|word| !taken.contains(word)).unwrap_or(word)
 }
 
-/// Reports that show all targets.
+/// Returns the requested HTML reports, which show all targets together.
 fn pages(options: &RunOptions) -> impl Iterator<Item = &FileReport> {
     let reports = options.report.iter();
     reports.filter(|report| report.format == Format::Html)
 }
 
-/// Reports of one target, in separate files.
+/// Returns the other requested reports for one target, in separate files.
 fn own(options: &RunOptions, word: &str) -> Vec<FileReport> {
     let reports = options.report.iter();
     let own = reports.filter(|report| report.format != Format::Html);
@@ -135,7 +135,7 @@ fn own(options: &RunOptions, word: &str) -> Vec<FileReport> {
     .collect()
 }
 
-/// `run.ndjson` as `run.opa.ndjson`.
+/// Inserts a word before the extension of a file, as in `run.opa.ndjson`.
 fn beside(path: &Path, word: &str) -> PathBuf {
     let Some(stem) = path.file_stem() else {
         return path.to_owned();
@@ -150,8 +150,8 @@ fn beside(path: &Path, word: &str) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// For each target, reruns the rules whose requests show behaviour that no rule covers. Nothing of
-/// these runs is shown or written.
+/// Reruns, on each target, the rules whose requests show behaviour that no rule covers. These runs
+/// are neither shown nor written.
 fn again(
     targets: &[One],
     digests: &[Digest],
@@ -178,7 +178,7 @@ fn again(
     Ok(again)
 }
 
-/// Runs these rules without output.
+/// Runs these rules without any output.
 fn quietly(
     options: &RunOptions,
     rules: &BTreeSet<String>,

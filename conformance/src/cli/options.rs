@@ -306,7 +306,7 @@ pub(super) enum Progress {
 }
 
 impl Colour {
-    /// Whether to use colours on a console that can or cannot show them.
+    /// Whether to use colours; `console` is whether the console shows them.
     pub(super) fn wanted(self, console: bool) -> bool {
         match self {
             Self::Auto => console,
@@ -316,7 +316,7 @@ impl Colour {
     }
 }
 
-/// The value of `--eventual-timeout`, or that of the variable by its former name.
+/// Returns the value of `--eventual-timeout`, or that of the variable's former name.
 ///
 /// # Errors
 /// The variable is not a number.
@@ -352,14 +352,14 @@ impl RunArguments {
 }
 
 impl RunOptions {
-    /// The rules of the pack among the others.
+    /// Adds the rules of the pack to the chosen rules.
     fn with_pack(mut self) -> Self {
         let pack = self.pack.take();
         self.rules.extend(pack.map(|pack| pack.name().to_owned()));
         self
     }
 
-    /// Merges the options; those of `below` apply where these are unset.
+    /// Merges two sets of options; values of `below` apply where these are unset.
     fn over(self, below: Self) -> Self {
         fn list<T>(own: Vec<T>, below: Vec<T>) -> Vec<T> {
             if own.is_empty() { below } else { own }

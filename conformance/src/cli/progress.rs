@@ -1,4 +1,4 @@
-//! Observer of a run: shows progress, writes the evidence, and collects the events of reports.
+//! Observer of a run: shows progress, writes the evidence, and retains the events for reports.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use crate::evidence::Event;
 use crate::known_deviations::KnownList;
 use crate::report::{self, FileReport, Format, Outcome, Paint, Row};
 
-/// Watches one run.
+/// Observes the events of one run.
 pub(super) struct Observer<'a> {
     known: &'a KnownList,
     profile: Option<&'static Profile>,
@@ -29,12 +29,12 @@ pub(super) struct Observer<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Exchanges {
     None,
-    /// Only what a report shows of each.
+    /// Those parts of each exchange that a report shows.
     Trimmed,
     Whole,
 }
 
-/// Evidence file, and complete lines that are not written yet.
+/// The evidence file, and complete lines that are not yet written to it.
 struct Evidence {
     path: PathBuf,
     file: File,
@@ -84,7 +84,7 @@ impl<'a> Observer<'a> {
         })
     }
 
-    /// Reports the results for a profile.
+    /// Reports the results by a profile.
     pub(super) fn by(self, profile: Option<&'static Profile>) -> Self {
         Self { profile, ..self }
     }
@@ -152,8 +152,8 @@ impl<'a> Observer<'a> {
 }
 
 impl Evidence {
-    /// Adds a line. A verdict is written at once, with all events that precede it, so that a killed
-    /// program leaves complete lines.
+    /// Adds an event as a line. A verdict is written at once, with all events before it, so that a
+    /// killed program leaves complete lines.
     fn add(&mut self, event: &Event) -> io::Result<()> {
         self.pending.extend(event.line()?.into_bytes());
         self.pending.push(b'\n');

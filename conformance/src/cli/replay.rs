@@ -19,7 +19,7 @@ use crate::report::Conclusion;
 use crate::run::ledger::{self, Ledger};
 use crate::scenario::resource_names::run_name;
 
-/// Timeout of eventual effects, in seconds.
+/// Default timeout of eventual effects, in seconds.
 const EVENTUAL_TIMEOUT: f64 = 10.0;
 
 /// Number of random characters at the end of a run's name.
@@ -86,7 +86,7 @@ Exit codes:
   4    the target cannot be reached, or died
   130  interrupted";
 
-/// Number of rules per outcome.
+/// Number of rules by outcome of their replay.
 #[derive(Debug, Default)]
 struct Count {
     same: usize,
@@ -94,7 +94,7 @@ struct Count {
     not_possible: usize,
 }
 
-/// Replays the rules and reports what differs.
+/// Replays the rules and reports how the responses differ.
 pub(super) fn replay(arguments: Arguments, console: &mut Console<'_>) -> Result<u8, Failed> {
     let what = arguments.what.rsplit_once(':');
     let parts = what.filter(|(file, rule)| !file.is_empty() && !rule.is_empty());
@@ -156,7 +156,7 @@ fn started(events: &[Event]) -> Option<&RunStarted> {
     })
 }
 
-/// Creates a run name as long as the earlier one, since lengths appear in requests too.
+/// Creates a run name as long as the earlier one, so that lengths in requests remain correct.
 fn run(started: &RunStarted) -> Result<String, Failed> {
     let random = getrandom::u64().map_err(|error| Failed::usage(error.to_string()))?;
     let end = started.run.len().saturating_sub(RANDOM);

@@ -197,8 +197,8 @@ fn show(arguments: &EvidenceArgs, again: bool, console: &mut Console<'_>) -> Res
         .unwrap_or_default())
 }
 
-/// Returns the digest of an evidence file, judged again if `again` is set, with the known
-/// deviations of its target.
+/// Returns the digest of an evidence file, with the known deviations of the target. The evidence is
+/// judged again if `again` is set.
 fn digest(path: &Path, lists: &Lists<'_>, again: bool) -> Result<Digest, Failed> {
     let mut events = read(path)?;
     if again {
@@ -209,7 +209,7 @@ fn digest(path: &Path, lists: &Lists<'_>, again: bool) -> Result<Digest, Failed>
     Ok(Digest::of(events, &known, &[]))
 }
 
-/// Returns the target of the evidence.
+/// Returns the target on which the evidence was recorded.
 ///
 /// # Errors
 /// No event starts a run.
@@ -221,7 +221,7 @@ pub(super) fn judged(events: &[Event], path: &Path) -> Result<TargetSummary, Fai
     target.ok_or_else(|| Failed::at(path, &"no run starts in it"))
 }
 
-/// Error for a file with a line that is not an event.
+/// Creates the error for a file with a line that is not an event.
 fn no_event(path: &Path, text: &str, number: usize, error: &serde_json::Error) -> Failed {
     // Other reports are a single JSON value, or not JSON.
     let is_evidence = number > 1 && serde_json::from_str::<IgnoredAny>(text).is_err();
@@ -234,7 +234,7 @@ fn no_event(path: &Path, text: &str, number: usize, error: &serde_json::Error) -
     })
 }
 
-/// Reads evidence. An incomplete last line comes from a killed run.
+/// Reads evidence. An incomplete last line, as a killed run leaves it, is ignored.
 ///
 /// # Errors
 /// The file cannot be read, or a line is not an event.

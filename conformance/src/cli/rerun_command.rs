@@ -3,8 +3,8 @@
 use super::options::RunOptions;
 use crate::http_client::curl::argument;
 
-/// Returns the command without the rule: every option that determines requests, targets or
-/// connections. Headers may contain credentials, so only their names are repeated.
+/// Returns the command line without the rule, with every option that affects requests, targets or
+/// connections. Headers may contain credentials, so only their names are included.
 pub(super) fn command(options: &RunOptions) -> String {
     let mut words = vec!["conformance".to_owned(), "run".to_owned()];
     let mut add = |flag: &str, value: Option<String>| {

@@ -9,17 +9,17 @@ use crate::catalogue::{Catalogue, Clause, Level, Profile};
 /// The chosen clauses.
 #[derive(Debug, Default)]
 pub(super) struct Choice {
-    /// Their ids, in the order of the clause files.
+    /// Ids of the chosen clauses, in the order of the clause files.
     pub(super) ids: Vec<String>,
-    /// Those that were named explicitly.
+    /// Ids of the clauses that the user named explicitly.
     pub(super) named: Vec<String>,
 }
 
 impl Choice {
-    /// Selects every Nth clause, so that shards take about equally long.
+    /// Keeps every Nth clause, starting at the Ith, so that shards take about equally long.
     ///
     /// # Errors
-    /// Not `I/N` with I from 1 to N.
+    /// The string is not `I/N` with I from 1 to N.
     pub(super) fn shard(mut self, shard: &str) -> Result<Self, Failed> {
         let wrong = || {
             Failed::usage(format!(
@@ -100,7 +100,7 @@ fn unobservable(clause: &Clause) -> Failed {
     Failed::usage(format!("HTTP cannot show `{}`: {reason}", clause.id))
 }
 
-/// Parses the patterns, including those of files, and rejects any that matches nothing.
+/// Parses patterns, including those in `@FILE`s, and rejects a pattern that matches nothing.
 fn patterns(catalogue: &Catalogue, texts: &[String]) -> Result<Vec<Pattern>, Failed> {
     let mut patterns = Vec::new();
     for text in texts {

@@ -22,7 +22,7 @@ use crate::report::{self, Conclusion, Digest, FileReport, Format, Paint};
 use crate::run::{Suite, SuiteError, check_namespace, default_jobs, ledger};
 use crate::target::Target;
 
-/// Report file when the embedded reference is judged and no other report is requested.
+/// File of the default report, when the embedded reference is judged without another report.
 const DEFAULT_REPORT: &str = "conformance-report.json";
 
 /// Judges a target and returns the exit code of the result.
@@ -130,7 +130,7 @@ pub(super) fn judge(
     }
 }
 
-/// Reports the number of reproducers. Their paths are those of the rules, so a count is enough.
+/// Reports how many reproducers were written; their paths follow from the rules.
 fn print_reproducer(console: &mut Console<'_>, written: &Reproducer) -> Result<(), Failed> {
     for (rule, why) in &written.left_out {
         writeln!(console.err, "no reproducer of {rule}: {why}")?;
@@ -139,7 +139,7 @@ fn print_reproducer(console: &mut Console<'_>, written: &Reproducer) -> Result<(
     Ok(())
 }
 
-/// Everything that a run needs.
+/// Prepared inputs of a run.
 struct Plan<'a> {
     options: &'a RunOptions,
     known: &'a KnownList,
@@ -153,7 +153,7 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// Judges once. Returns the suite, the digest, and the error if it could not be shown.
+    /// Judges the rules once. Returns the suite, the digest, and the error if output failed.
     fn round(
         &self,
         number: u32,
@@ -190,7 +190,7 @@ impl Plan<'_> {
         Ok((suite, digest, write_error))
     }
 
-    /// Judges again until `times` is reached, and adds the results.
+    /// Repeats the run until there are `times` rounds, and adds the results to the digest.
     fn further(
         &mut self,
         times: u32,
@@ -224,8 +224,8 @@ impl Plan<'_> {
         Ok(write_error)
     }
 
-    /// Creates the suite of a round. When stability is verified, each round has its own order, and
-    /// runs the configured number of rules in parallel, one, or twice that number.
+    /// Creates the suite of a round. When stability is verified, the rounds have different orders,
+    /// and run the configured number of rules concurrently, one, or twice that number.
     fn suite(&self, number: u32, seed: Option<u64>) -> Result<Suite, Failed> {
         let options = self.options;
         let jobs = options.jobs.map_or_else(default_jobs, |jobs| jobs.get());
@@ -295,7 +295,8 @@ impl Plan<'_> {
     }
 }
 
-/// Rules of the profile, or those that the options choose; otherwise all of the target's APIs.
+/// Returns the rules of the profile or those that the options choose; by default, all rules of the
+/// target's APIs.
 fn choice(
     options: &RunOptions,
     catalogue: &Catalogue,
@@ -316,7 +317,7 @@ fn choice(
     Choice::of(catalogue, &paths, &options.skip)
 }
 
-/// Returns the reports to write. Their folders must exist, which is checked before a long run.
+/// Returns the reports to write. Their folders must exist, which is checked before the long run.
 fn reports(options: &RunOptions, target: &Target) -> Result<Vec<FileReport>, Failed> {
     let mut reports = options.report.clone();
     if reports.is_empty() && target.in_process && !options.compared {
@@ -364,7 +365,7 @@ pub(super) fn connection_from(
     Ok(connection)
 }
 
-/// Converts a timeout in seconds.
+/// Converts a timeout in seconds to a duration.
 pub(super) fn limit(seconds: f64) -> Result<Duration, Failed> {
     Duration::try_from_secs_f64(seconds)
         .ok()

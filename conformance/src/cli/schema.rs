@@ -22,7 +22,7 @@ enum What {
     Report,
 }
 
-/// Shows a schema.
+/// Prints a JSON Schema.
 pub(super) fn schema(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, Failed> {
     match arguments.what {
         What::Report => write!(out, "{}", report::SCHEMA)?,

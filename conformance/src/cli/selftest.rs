@@ -44,8 +44,8 @@ pub(super) struct Arguments {
     matrix: Option<PathBuf>,
 }
 
-/// Fills the matrix; the exit code is 0 when every rule notices a fault and no rule notices one
-/// that does not concern it.
+/// Runs the rules with each fault; the exit code is 0 when every rule notices a fault, and no rule
+/// notices one that does not concern it.
 pub(super) fn selftest(arguments: &Arguments, console: &mut Console<'_>) -> Result<u8, Failed> {
     if arguments.trivial_servers {
         return vacuity(console);
@@ -82,7 +82,7 @@ fn builder() -> Result<SuiteBuilder, Failed> {
     Ok(Suite::builder(target).for_selftest())
 }
 
-/// Plays the rules on every variant; the exit code is 1 when one fails that is not known to be
+/// Runs the rules on every variant; the exit code is 1 when a rule fails that is not known to be
 /// over-strict.
 fn variants(
     rules: &[String],
@@ -138,7 +138,7 @@ fn vacuity(console: &mut Console<'_>) -> Result<u8, Failed> {
     Ok(u8::from(holding > 0))
 }
 
-/// Error for rules that already fail without an injected fault.
+/// Creates the error for rules that already fail without an injected fault.
 fn unsound(broken: Vec<String>) -> Failed {
     let broken = broken.join(", ");
     Failed::usage(format!("these rules do not hold without a fault: {broken}"))

@@ -12,14 +12,14 @@ use tokio::sync::oneshot;
 use super::{Console, Failed};
 use crate::run::interrupt::asked_to_end;
 
-/// Time that running tasks may delay the shutdown.
+/// Time for which running tasks may delay the shutdown.
 const ENDS_WITHIN: Duration = Duration::from_millis(200);
 
-/// Starts a server, prints one line with its address, and waits until a signal or, with
-/// `until_eof`, the end of standard input requests shutdown. `line` formats that line.
+/// Starts a server, prints one line about it, formatted by `line`, and waits until a signal or,
+/// with `exit_on_stdin_close`, the end of standard input requests shutdown.
 ///
 /// # Errors
-/// Those of the start.
+/// The server cannot be started.
 pub(super) fn serve<S, L: Display>(
     start: impl Future<Output = Result<S, String>>,
     line: impl Fn(&S) -> L,
@@ -65,7 +65,8 @@ async fn until_asked<S, L: Display>(
     }
 }
 
-/// Signals the end of standard input, from a separate thread that may outlive everything else.
+/// Sends a signal at the end of standard input, from a separate thread, which may outlive all
+/// others.
 fn end_of_input() -> oneshot::Receiver<()> {
     let (sender, receiver) = oneshot::channel();
     std::thread::spawn(move || {

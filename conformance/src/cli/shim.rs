@@ -56,7 +56,7 @@ Exit codes:
   0  ended by a signal or, with --exit-on-stdin-close, by the end of standard input
   2  wrong usage, an address that is taken, or an adapter that does not answer";
 
-/// Serves until shutdown is requested.
+/// Serves the shim until shutdown is requested.
 pub(super) fn shim(arguments: Arguments, console: &mut Console<'_>) -> Result<u8, Failed> {
     let options = Options {
         host: arguments.host,

@@ -42,7 +42,7 @@ lists of known deviations do not apply.
 Exit codes: 0 when it is written; 2 for wrong usage; else that of the run, which was stopped, or
 did not reach or get into the target.";
 
-/// Judges, and writes the submission.
+/// Judges the target, and writes the submission.
 pub(super) fn submit(arguments: Arguments, console: &mut Console<'_>) -> Result<u8, Failed> {
     let mut options = arguments.run.options()?;
     let name = arguments.name;
@@ -92,7 +92,7 @@ pub(super) fn submit(arguments: Arguments, console: &mut Console<'_>) -> Result<
     Ok(0)
 }
 
-/// Rejects options that a submission does not support.
+/// Rejects options that a submission does not support or that are missing.
 fn check_options(options: &RunOptions, how: Option<&Path>) -> Result<(), Failed> {
     if options.profile.is_none() {
         return Err(Failed::usage("a submission is by a profile: --profile"));
@@ -123,14 +123,14 @@ fn check_options(options: &RunOptions, how: Option<&Path>) -> Result<(), Failed>
     }
 }
 
-/// The target file, unless the target is built in.
+/// Returns the path of the target file, unless the target is built in.
 fn own_target(options: &RunOptions) -> Option<&Path> {
     let name = options.target.first()?;
     let known = name == "reference" || TARGETS.iter().any(|(known, _)| known == name);
     (!known).then_some(Path::new(name))
 }
 
-/// Returns the command line that repeats the submission.
+/// Returns the command line that repeats the run of the submission.
 fn command(options: &RunOptions, name: &str, version: &str) -> String {
     let again = rerun_command::command(options);
     let rest = again.strip_prefix("conformance run").unwrap_or_default();

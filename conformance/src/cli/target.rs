@@ -11,8 +11,8 @@ use crate::catalogue::{Catalogue, Document};
 use crate::http_client::Base;
 use crate::target::{Target, Token};
 
-/// Resolves the path of the program. Each setup runs in its own folder, so a relative path is made
-/// absolute here; a bare name is left to the search path.
+/// Returns the path of the target's program, made absolute if it is relative, as each setup runs in
+/// its own folder. A bare name is looked up in the search path.
 fn located(program: &Path) -> String {
     let path = if program.components().count() > 1 {
         std::path::absolute(program).unwrap_or_else(|_| program.to_owned())
@@ -22,7 +22,7 @@ fn located(program: &Path) -> String {
     path.display().to_string()
 }
 
-/// Resolves the target of the options.
+/// Creates the target that the options describe.
 ///
 /// # Errors
 /// Unknown names, invalid target files, unknown capabilities, conflicting options.
@@ -99,7 +99,7 @@ pub(super) fn target(options: &RunOptions, catalogue: &Catalogue) -> Result<Targ
     Ok(target)
 }
 
-/// The documents that a target has an API for, in any of its setups.
+/// Returns the documents whose APIs a target has, in any of its setups.
 pub(super) fn documents(target: &Target) -> Vec<Document> {
     let has = |document: &Document| {
         target
@@ -110,7 +110,7 @@ pub(super) fn documents(target: &Target) -> Vec<Document> {
     Document::ALL.into_iter().filter(has).collect()
 }
 
-/// The token that `--token-env` names.
+/// Returns the token in the environment variable that `--token-env` names.
 pub(super) fn token(variable: Option<&str>) -> Result<Option<Token>, Failed> {
     let Some(name) = variable else {
         return Ok(None);

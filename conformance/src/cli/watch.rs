@@ -28,7 +28,7 @@ pub(super) struct Arguments {
 /// Polling interval of the file.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// Modification time and length of a file; none while it does not exist.
+/// Modification time and length of a file; none if the file does not exist.
 type Stamp = Option<(SystemTime, u64)>;
 
 /// Outcome of each rule.
@@ -49,7 +49,7 @@ pub(super) fn run(arguments: Arguments, console: &mut Console<'_>) -> Result<u8,
     }
 }
 
-/// Judges, then judges again whenever the file changes: first the rules that failed, then all, and
+/// Judges all rules. Whenever the file changes, judges first the rules that failed, then all, and
 /// reports which became better or worse. Ends when the user stops it, with the exit code of the
 /// last whole run.
 fn rerun(options: &RunOptions, path: &Path, console: &mut Console<'_>) -> Result<u8, Failed> {
@@ -110,7 +110,7 @@ fn stamp(path: &Path) -> Stamp {
     Some((metadata.modified().ok()?, metadata.len()))
 }
 
-/// Waits until the file has changed and is no longer being written. None when the user stops the
+/// Waits until the file has changed and is no longer being written. None if the user stops the
 /// program.
 async fn wait_for_change(
     path: &Path,
@@ -150,7 +150,7 @@ fn failed(outcomes: &Outcomes) -> Vec<String> {
     failed.map(|(rule, _)| rule.clone()).collect()
 }
 
-/// Describes which rules became better or worse, then how many.
+/// Describes which rules became better or worse, and counts them.
 fn changes(before: &Outcomes, after: &Outcomes) -> Vec<String> {
     let passed = |outcome: &Outcome| *outcome == Outcome::Pass;
     let mut lines = Vec::new();

@@ -13,9 +13,9 @@ use crate::process_group::ProcessGroup;
 
 /// Timeout for an adapter to exit once its input is closed.
 const ENDS_WITHIN: Duration = Duration::from_secs(2);
-/// Maximum length of a line, in bytes.
+/// Maximum length of a reply line, in bytes.
 const LINE: u64 = 64 * 1024 * 1024;
-/// Number of characters shown of a line that is not a reply.
+/// Number of characters shown of an invalid reply line.
 const SHOWN: usize = 200;
 
 /// Why there is no reply to judge.
@@ -24,10 +24,10 @@ pub(crate) enum Broken {
     /// The process cannot be started.
     #[error("cannot start `{0}`: {1}")]
     Start(String, String),
-    /// The process ended; how, if known.
+    /// The process ended; contains how, if known.
     #[error("the adapter ended{0}")]
     Ended(String),
-    /// No reply in time.
+    /// No reply arrived within this time.
     #[error("the adapter did not answer within {} s", .0.as_secs_f32())]
     Slow(Duration),
     /// Invalid reply.
@@ -45,7 +45,7 @@ pub(crate) struct Adapter {
 #[derive(Debug)]
 struct Running {
     process: ProcessGroup,
-    /// None once it is closed.
+    /// Standard input of the process; none once it is closed.
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
 }
@@ -80,7 +80,7 @@ impl Adapter {
         self.running.is_some()
     }
 
-    /// Ends the process, gently first.
+    /// Ends the process: closes its input, and kills it if it does not exit in time.
     pub(super) async fn end(&mut self) {
         if let Some(mut running) = self.running.take() {
             drop(running.input.take());

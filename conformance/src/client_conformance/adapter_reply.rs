@@ -15,14 +15,14 @@ pub(super) enum AdapterReply {
     Unsupported,
 }
 
-/// Members of which a reply has exactly one.
+/// Members of a reply, which has exactly one of them.
 const KINDS: [&str; 4] = ["value", "undefined", "error", "unsupported"];
 
 impl AdapterReply {
     /// Parses a reply.
     ///
     /// # Errors
-    /// A message if it is not one of the four.
+    /// A message, if the reply is invalid.
     pub(super) fn read(answer: &Value) -> Result<Self, String> {
         let Value::Object(members) = answer else {
             return Err("expected an object".to_owned());

@@ -17,15 +17,15 @@ pub(super) enum Expected {
     Value(Value),
     /// These items, in any order.
     Unordered(Vec<Value>),
-    /// A value with these values at these pointers.
+    /// A value that contains these values at these JSON pointers.
     At(BTreeMap<String, Value>),
-    /// A value with something at these pointers.
+    /// A value that contains any value at each of these JSON pointers.
     Has(Vec<String>),
-    /// A decision, and details with something at these pointers.
+    /// A decision, and details that contain any value at each of these JSON pointers.
     Details(Vec<String>),
     /// An undefined value.
     Undefined,
-    /// An error; if it reports a status, one of these, if any are listed.
+    /// An error. If it reports a status, it must be one of these, unless the list is empty.
     Error(Vec<u64>),
     /// An undefined value, or an error.
     NoValue,
@@ -35,15 +35,15 @@ pub(super) enum Expected {
     Done,
     /// Failure: false, undefined or an error.
     NotDone,
-    /// The value at this pointer of the server's last response.
+    /// The value at this JSON pointer in the server's last response.
     Answered(String),
-    /// A string that contains these.
+    /// A string that contains all of these.
     Text(Vec<String>),
     /// An array of this length.
     Length(usize),
-    /// One of these.
+    /// One of these expectations is met.
     Any(Vec<Expected>),
-    /// All of these.
+    /// All of these expectations are met.
     All(Vec<Expected>),
 }
 

@@ -12,34 +12,34 @@ use crate::judge::verdict::Difference;
 use crate::mock::Request;
 use crate::scenario::numbers::same;
 
-/// Expectation on the requests with these methods, or to this path: at least one exists, and each
-/// of them conforms.
+/// Expectation on the requests with one of these methods and this path: at least one exists, and
+/// each of them conforms.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(super) struct ExpectedRequest {
-    /// One of these methods; any if empty.
+    /// Methods of the requests; any if empty.
     method: Vec<String>,
-    /// The decoded segments: how they are encoded is left to the client.
+    /// Decoded path segments of the requests: clients may encode them in different ways.
     path: Option<Vec<String>>,
     /// Number of such requests; by default, one or more.
     times: Option<usize>,
     /// Maximum number of such requests.
     at_most: Option<usize>,
-    /// Headers that each has, with globs over their values.
+    /// Headers that each request has, with globs for their values.
     headers: BTreeMap<String, String>,
-    /// Headers that none has.
+    /// Headers that no request has.
     no_headers: Vec<String>,
-    /// Query parameters that each has, decoded, with globs over one of their values.
+    /// Query parameters that each request has, decoded, with globs that one of the values matches.
     query: BTreeMap<String, String>,
-    /// Query parameters that none has.
+    /// Query parameters that no request has.
     no_query: Vec<String>,
-    /// Values in the JSON body of each, by pointer.
+    /// Values in the JSON body of each request, by JSON pointer.
     json: BTreeMap<String, Value>,
-    /// Pointers that exist in the JSON body of each.
+    /// JSON pointers that exist in the body of each request.
     has: Vec<String>,
-    /// Pointers that do not exist in it.
+    /// JSON pointers that do not exist in the body of any request.
     lacks: Vec<String>,
-    /// The whole body as a string.
+    /// The whole body of each request, as a string.
     body: Option<String>,
 }
 
@@ -54,7 +54,7 @@ fn decoded(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
-/// Parses the parameters of a query, decoded as forms are.
+/// Parses the query parameters of a request target, decoded as in forms.
 fn parameters(target: &str) -> Vec<(String, String)> {
     let query = target.split_once('?').map_or("", |(_, query)| query);
     let pairs = query.split('&').filter(|pair| !pair.is_empty());
@@ -73,7 +73,7 @@ fn glob(text: &str) -> Result<GlobMatcher, String> {
         .map_err(|error| format!("invalid glob `{text}`: {}", error.kind()))
 }
 
-/// The values of a header, joined as HTTP joins them.
+/// Returns the values of a header, joined by commas.
 fn header(request: &Request, name: &str) -> Option<String> {
     let values = request.headers.iter();
     let values: Vec<&str> = values
@@ -84,16 +84,16 @@ fn header(request: &Request, name: &str) -> Option<String> {
 }
 
 impl ExpectedRequest {
-    /// Rejects invalid globs.
+    /// Checks the globs of the expectation.
     ///
     /// # Errors
-    /// A message that names the glob.
+    /// A message that names an invalid glob.
     pub(super) fn check(&self) -> Result<(), String> {
         let mut globs = self.headers.values().chain(self.query.values());
         globs.try_for_each(|text| glob(text).map(|_| ()))
     }
 
-    /// Returns what does not meet the expectation.
+    /// Returns the differences between the received requests and the expectation.
     pub(super) fn differences(&self, received: &[Request]) -> Vec<Difference> {
         let selected: Vec<&Request> = received.iter().filter(|one| self.selects(one)).collect();
         let count = selected.len();
@@ -217,7 +217,7 @@ fn or_none(value: Option<String>) -> String {
     value.unwrap_or_else(|| "none".to_owned())
 }
 
-/// Method and target of a request.
+/// Formats method and target of a request.
 fn line(request: &Request) -> String {
     format!("{} {}", request.method, request.target)
 }

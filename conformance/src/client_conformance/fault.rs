@@ -5,21 +5,21 @@ use serde_json::{Map, Value};
 
 use crate::faults::{Alteration, Recipient};
 
-/// Fault of the model: a way in which it breaks rules.
+/// Fault of the reference client: a way in which it breaks a rule.
 #[derive(Debug)]
 pub(crate) struct Fault {
-    /// `PATH/NAME`, where `PATH.yaml` is its file.
+    /// Id of the fault: `PATH/NAME`, where `PATH.yaml` is the file that defines it.
     pub(crate) id: String,
     /// Behaviour of the broken client, as a sentence.
     pub(crate) breaks: String,
-    /// The rule that must notice it, by id.
+    /// Id of the rule that must notice the fault.
     pub(crate) rule: String,
-    /// Changes of what the client sends, or of what it reads into responses.
+    /// Change of the client's requests, or of the responses before the client reads them.
     pub(super) alteration: Option<Alteration>,
     pub(super) habit: Option<FaultMode>,
 }
 
-/// Faults beyond changes of single requests and responses.
+/// Faults other than changes of single requests and responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum FaultMode {
@@ -45,13 +45,13 @@ pub(super) enum FaultMode {
     HalfBody,
     /// Reads an incomplete list as an empty one.
     HalfList,
-    /// Drops the path of its base address.
+    /// Drops the path of the configured base address.
     PathOfAddressLost,
-    /// Times out after half a second.
+    /// Times out after half a second, regardless of the configured timeout.
     Impatient,
 }
 
-/// A fault as in its file: changes of requests and responses, like faults of servers, or a habit.
+/// A fault as defined in its file: an alteration of requests and responses, or a mode.
 #[derive(Debug, Deserialize)]
 pub(super) struct FaultFile {
     fault: String,
@@ -62,7 +62,7 @@ pub(super) struct FaultFile {
 }
 
 impl Fault {
-    /// Reads a fault of the rule `rule` in the file `path`.
+    /// Reads a fault of the rule `rule`, defined in the file `path`.
     ///
     /// # Errors
     /// An unknown key, a bad pattern, or a fault without effect.

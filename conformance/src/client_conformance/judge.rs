@@ -13,7 +13,7 @@ use crate::evidence::{
 };
 use crate::judge::verdict::{Reason, Verdict};
 
-/// Inputs of a run on a client, other than the client.
+/// Settings of a run on a client.
 #[derive(Debug)]
 pub(crate) struct Judging<'a> {
     /// Rules, in the order in which they are run.
@@ -27,7 +27,7 @@ pub(crate) struct Judging<'a> {
 }
 
 /// Judges the client; `asked_to_end` ends the run early. `tell` receives the events, and returns
-/// whether to continue.
+/// whether the run continues.
 pub(crate) async fn judge(
     judging: &Judging<'_>,
     player: &mut Subject,
@@ -97,15 +97,15 @@ pub(crate) async fn judge(
     }));
 }
 
-/// Receiver of events. Buffers them until the client is identified, which only its answer to the
-/// first rule that it can open does.
+/// Receiver of events. It buffers them until the client is identified, which happens in the first
+/// rule for which the client can be opened.
 struct Telling<T> {
     tell: T,
     held: Option<Vec<Event>>,
 }
 
 impl<T: FnMut(Event) -> bool> Telling<T> {
-    /// Returns whether the run continues.
+    /// Emits or buffers an event; returns whether the run continues.
     fn emit(&mut self, event: Event) -> bool {
         match &mut self.held {
             Some(held) => {
@@ -128,7 +128,7 @@ impl<T: FnMut(Event) -> bool> Telling<T> {
 }
 
 impl RuleRun {
-    /// Creates the result of a rule that was not run to its end.
+    /// Creates the result of a rule that ended early with this verdict.
     fn of(verdict: Verdict) -> Self {
         Self {
             verdict,

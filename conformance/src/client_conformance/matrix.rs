@@ -12,24 +12,24 @@ use super::run_rule::play;
 use super::{Model, Subject};
 use crate::judge::verdict::Verdict;
 
-/// Timeout of one operation of the model. Only a hang reaches it: the runs are concurrent, maybe on
-/// a busy machine.
+/// Timeout of one operation of the reference client. It is long, so that only a hang reaches it:
+/// the runs are concurrent, maybe on a busy machine.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// Number of concurrent runs.
 const JOBS: usize = 8;
 
-/// Matrix of the rules that notice each fault of the model.
+/// Matrix of the rules that notice each fault of the reference client.
 #[derive(Debug)]
 pub struct Matrix {
-    /// Each fault with the rules that fail, a star at the intended one.
+    /// Each fault with the rules that fail, with a star at the rule that must notice it.
     pub text: String,
-    /// Problems, one sentence each.
+    /// Problems with faults and rules, one sentence each.
     pub findings: Vec<String>,
 }
 
-/// Runs every rule on the model with every fault of its API, or only with those that it is meant to
-/// notice, and without any.
+/// Runs rules on the reference client without faults, and with each fault of their API; unless
+/// `every_fault`, only with the faults that they must notice.
 ///
 /// # Errors
 /// A message if a rule's server does not start.
@@ -41,7 +41,7 @@ pub fn kill_matrix(rules: Rules, every_fault: bool) -> Result<Matrix, String> {
     runtime.block_on(filled(rules, every_fault))
 }
 
-/// The API that a rule is about.
+/// Returns the API that a rule tests.
 fn api(rule: &str) -> Option<&str> {
     rule.split('/').nth(1)
 }

@@ -38,7 +38,7 @@ pub(crate) enum Subject {
 }
 
 impl Subject {
-    /// Requests one operation.
+    /// Requests one operation from the client.
     ///
     /// # Errors
     /// There is no reply to judge.
@@ -60,7 +60,7 @@ impl Subject {
         }
     }
 
-    /// Ends the client, gently first.
+    /// Ends the client; an adapter process is killed only if it does not exit in time.
     pub(crate) async fn end(&mut self) {
         if let Self::Adapter(adapter) = self {
             adapter.end().await;

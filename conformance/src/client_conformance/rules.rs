@@ -29,11 +29,11 @@ pub struct Rules {
 /// A rule for clients.
 #[derive(Debug)]
 pub struct Rule {
-    /// `client/PATH/NAME`, where `PATH.yaml` is its file.
+    /// Id of the rule: `client/PATH/NAME`, where `PATH.yaml` is its file.
     pub id: String,
     /// Behaviour of a client that satisfies the rule.
     pub states: String,
-    /// The clause that it is based on, and further ones.
+    /// The clause that the rule is based on, and related ones.
     pub clauses: Vec<&'static Clause>,
     pub(super) api: Recipient,
     pub(super) start: Start,
@@ -47,29 +47,29 @@ pub struct Rule {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(super) struct Start {
-    /// Policies by name.
+    /// Policies of the engine, by name.
     pub(super) policies: BTreeMap<String, String>,
-    /// Documents.
+    /// Initial data documents of the engine.
     pub(super) data: Option<Value>,
-    /// Further arguments of the engine.
+    /// Further command line arguments of the engine.
     pub(super) arguments: Vec<String>,
-    /// Enabled faults of the mock: names, or definitions with their names as `fault`.
+    /// Enabled faults of the mock: names, or definitions with the name as `fault`.
     pub(super) faults: Vec<Value>,
-    /// Token of the client; for the control plane by default the administrator's.
+    /// Token of the client; by default, the administrator's for the control plane.
     pub(super) token: Option<String>,
-    /// The path below which the client finds the API.
+    /// Path prefix of the API in the address that the client is given.
     pub(super) below: String,
     /// Interval at which hanging requests are released, in milliseconds.
     pub(super) release_every: Option<u64>,
 }
 
-/// A request of the suite itself, before the client is used.
+/// A request by the suite itself, before the client is used.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Setup {
     pub(super) put: String,
     pub(super) json: Value,
-    /// Number of times it is sent; `{n}` is replaced with the number.
+    /// Number of times the request is sent; `{n}` is replaced with the number of the repetition.
     #[serde(default = "once")]
     pub(super) times: usize,
 }
@@ -86,12 +86,12 @@ pub(super) struct Step {
     pub(super) told: Expected,
 }
 
-/// Expected state of the server afterwards.
+/// Expected state of the server after the client's operations.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Shows {
     pub(super) get: String,
-    /// The `result` of the response.
+    /// Expected `result` of the response.
     pub(super) result: Option<Value>,
     /// Whether the response has no `result`.
     #[serde(default)]
@@ -101,7 +101,7 @@ pub(super) struct Shows {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    /// Subject of the rules, for readers of the file.
+    /// Subject of the rules in a file, for its readers.
     #[serde(rename = "topic")]
     _topic: String,
     #[serde(default)]
@@ -234,7 +234,7 @@ impl Rules {
         Ok(())
     }
 
-    /// Every rule, in the order of the files.
+    /// Returns every rule, in the order of the files.
     pub fn all(&self) -> &[Rule] {
         &self.rules
     }
@@ -244,18 +244,19 @@ impl Rules {
         self.rules.iter().map(|rule| rule.id.as_str())
     }
 
-    /// Every fault of the model.
+    /// Returns every fault of the reference client.
     pub(crate) fn faults(&self) -> &[Fault] {
         &self.faults
     }
 
-    /// Each fault of the model by id, with the id of the rule that is meant to notice it.
+    /// Returns the id of each fault of the reference client, with the id of the rule that must
+    /// notice it.
     pub fn aims(&self) -> impl Iterator<Item = (&str, &str)> {
         let faults = self.faults.iter();
         faults.map(|fault| (fault.id.as_str(), fault.rule.as_str()))
     }
 
-    /// The fault of this id.
+    /// Returns the fault with this id.
     pub(crate) fn into_fault(self, id: &str) -> Option<Fault> {
         self.faults.into_iter().find(|fault| fault.id == id)
     }
@@ -266,16 +267,16 @@ impl Rules {
 }
 
 impl Rule {
-    /// The section of the document that it is based on.
+    /// The section of the document that the rule is based on.
     pub fn section(&self) -> &'static str {
         self.clauses.first().map_or("", |clause| clause.section)
     }
 }
 
-/// Placeholder for long strings: `{$repeat: [TEXT, TIMES]}`.
+/// Member of the placeholder for a long string: `{$repeat: [TEXT, TIMES]}`.
 const REPEAT: &str = "$repeat";
 
-/// Expands the repeated strings in a value.
+/// Expands the placeholders for long strings in a value.
 fn expanded(value: Value) -> Value {
     match value {
         Value::Object(members) => match members.get(REPEAT).and_then(Value::as_array) {

@@ -22,15 +22,15 @@ use crate::scenario::numbers::same;
 
 /// The token of the control plane's administrator.
 const ADMINISTRATOR: &str = "control-administrator";
-/// Limits of the recording of requests.
+/// Limits of the recorded requests and bodies.
 const KEPT: Limits = Limits {
     requests: 5_000,
     body: 8 * 1024 * 1024,
     answer: 1024 * 1024,
 };
-/// Timeout that the client is configured with, in seconds.
+/// Timeout of requests that the client is configured with, in seconds.
 const PATIENCE: f64 = 5.0;
-/// Number of requests shown of a failure.
+/// Maximum number of requests shown in a failure.
 const SHOWN: usize = 8;
 /// Number of characters shown of a reply in a transcript.
 const TOLD_SHOWN: usize = 2_000;
@@ -45,7 +45,7 @@ pub(super) struct RuleRun {
     pub(super) client: Option<(String, Option<String>)>,
 }
 
-/// Final verdict of a rule that is still running.
+/// The verdict as an error, if it ends the rule early.
 type Stopped = Result<(), Verdict>;
 
 struct Game<'a> {
@@ -57,10 +57,10 @@ struct Game<'a> {
     client: Option<(String, Option<String>)>,
 }
 
-/// Runs a rule.
+/// Runs a rule on a client.
 ///
 /// # Errors
-/// A message if the rule's own server does not start, or not in the required state.
+/// A message, if the rule's server does not start or does not get into the required state.
 pub(super) async fn play(
     rule: &Rule,
     player: &mut Subject,
@@ -205,8 +205,8 @@ impl Game<'_> {
         }
     }
 
-    /// Returns the failure of an adapter that ended after its last reply: it does not reply when
-    /// asked for another client. Otherwise the next rule would be blamed.
+    /// Returns the failure of an adapter that ended after its last reply, by requesting another
+    /// client, to which it does not reply. Otherwise the next rule would fail.
     async fn ended(&mut self, player: &mut Subject, api: &str) -> Option<Verdict> {
         if !player.is_running() {
             return None;
@@ -223,7 +223,7 @@ impl Game<'_> {
         Some(self.failed(self.rule.steps.len(), vec![difference]))
     }
 
-    /// Builds the line that creates a new client.
+    /// Builds the operation line that creates a new client.
     fn open(&self, api: &str) -> Value {
         let mut open = Map::new();
         let mut say = |name: &str, value: Value| open.insert(name.to_owned(), value);

@@ -14,7 +14,7 @@ use crate::scenario::resource_names::canonical;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct NormalizedResponse {
     status: u16,
-    /// `None` without a body.
+    /// Media type of the body; `None` without a body.
     media_type: Option<String>,
     body: Body,
 }
@@ -29,21 +29,22 @@ enum Body {
 /// Kind of a difference between responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum DifferenceKind {
-    /// A value is present or absent, or has another type.
+    /// A value is present in only some responses, or has another type.
     Shape,
     /// Different values of one type.
     Value,
-    /// Sentences for people, which every implementation words freely.
+    /// Different sentences for people, whose wording every implementation may choose.
     Words,
 }
 
-/// A place at which responses differ.
+/// A location at which responses differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AnswerDifference {
-    /// `status`, `media-type`, `body`, or a JSON pointer with `*` for the items of arrays.
+    /// Location: `status`, `media-type`, `body`, or a JSON pointer with `*` for the items of
+    /// arrays.
     pub(crate) place: String,
     pub(crate) kind: DifferenceKind,
-    /// Value of each response there.
+    /// Value at this location in each response.
     pub(crate) values: Vec<String>,
 }
 
@@ -68,8 +69,8 @@ impl NormalizedResponse {
 }
 
 impl NormalizedResponse {
-    /// Retains only the first message, if these are messages that the fixture server received:
-    /// their number is a matter of timing.
+    /// If `are`, retains only the first of the messages that the fixture server received: their
+    /// number depends on timing.
     pub(crate) fn of_messages(mut self, are: bool) -> Self {
         if are && let Body::Json(Value::Array(messages)) = &mut self.body {
             messages.truncate(1);
@@ -115,7 +116,7 @@ pub(crate) fn compare_answers(answers: &[NormalizedResponse]) -> Vec<AnswerDiffe
     found
 }
 
-/// Returns the differences of values, below their place.
+/// Returns the differences between values; `place` is the location of the values.
 pub(super) fn compare_values(place: &str, values: &[Value]) -> Vec<AnswerDifference> {
     let mut found = Vec::new();
     let values: Vec<Option<&Value>> = values.iter().map(Some).collect();
@@ -142,7 +143,7 @@ fn alike<T: PartialEq>(all: &[T]) -> bool {
         .all(|pair| matches!(pair, [one, other] if one == other))
 }
 
-/// Adds a difference; the first item of an array represents all.
+/// Adds a difference, unless one at the same location is known: one array item represents all.
 fn add(
     found: &mut Vec<AnswerDifference>,
     place: &str,
@@ -162,7 +163,7 @@ fn add(
     }
 }
 
-/// Adds the topmost differences of the values at a place.
+/// Adds the topmost differences between the values at a location.
 fn compare(place: &str, values: &[Option<&Value>], found: &mut Vec<AnswerDifference>) {
     if alike(values) {
         return;

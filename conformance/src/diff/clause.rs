@@ -12,7 +12,7 @@ use crate::judge::truncate::shorten;
 const VALUE: usize = 90;
 /// Maximum length of a recorded value, in characters.
 const RECORD: usize = 160;
-/// Maximum number of words of a place in an id.
+/// Maximum number of words of a location in an id.
 const WORDS: usize = 6;
 
 impl Comparison {
@@ -75,7 +75,7 @@ impl Comparison {
         lines
     }
 
-    /// Formats a difference, such as: `/warning` is an object at opa; absent at reference
+    /// Formats a difference as in: `/warning` is an object at opa; absent at reference
     fn what(&self, proposal: &Proposal) -> String {
         let values = self.each(&proposal.values, VALUE);
         let word = match proposal.kind {
@@ -111,8 +111,8 @@ fn cut(text: &str, longest: usize) -> String {
     }
 }
 
-/// Returns a clause for the file of the proposal, with an unused id; its scenario, or the reason
-/// why it has none, is still to be written.
+/// Returns a draft of a clause for the file of the proposal, with an unused id. Its scenario, or
+/// the reason why it has none, is still to be written.
 fn skeleton(proposal: &Proposal, used: &mut BTreeSet<String>) -> Vec<String> {
     let rule = &proposal.rule;
     let known = Catalogue::embedded().ok();
@@ -150,7 +150,7 @@ fn skeleton(proposal: &Proposal, used: &mut BTreeSet<String>) -> Vec<String> {
     lines
 }
 
-/// Describes what the clause would leave open, in words that need no quoting in YAML.
+/// Describes the behaviour that the clause would leave open, in words that need no quotes in YAML.
 fn states(proposal: &Proposal) -> String {
     let (what, place) = match proposal.place.strip_prefix(SENT) {
         Some(place) => ("what the server sends", place),
@@ -172,7 +172,7 @@ fn states(proposal: &Proposal) -> String {
     }
 }
 
-/// Creates an id from the words of the place; a place without words uses those of the rule.
+/// Creates an id from the words of the location; a location without words uses those of the rule.
 fn words(proposal: &Proposal, rule: &str) -> String {
     let mut text = proposal.place.clone();
     if !text.contains('/') {

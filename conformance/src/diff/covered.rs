@@ -1,9 +1,9 @@
-//! Places of a response that recorded facts cover.
+//! Locations in a response that recorded facts cover.
 
 use crate::judge::facts::Fact;
 
-/// Whether one of these facts, or the rule's choice to record only a type or a list of statuses,
-/// covers the place. That a response is an error, or a success, does not cover its status.
+/// Whether one of these facts covers the location, or the rule deliberately records only a type or
+/// a list of statuses there. That a response is an error, or a success, does not cover its status.
 pub(crate) fn covers(facts: &[Fact], place: &str) -> bool {
     facts.iter().any(|fact| covers_one(fact, place))
 }
@@ -31,7 +31,7 @@ fn pointer(key: &str) -> &str {
         .unwrap_or_default()
 }
 
-/// Whether a fact of this value at a pointer covers the place.
+/// Whether a fact with this value at a pointer covers the location.
 fn at(pointer: &str, value: &str, place: &str) -> bool {
     let Some(below) = reaches(pointer, place) else {
         return false;
@@ -46,8 +46,8 @@ fn at(pointer: &str, value: &str, place: &str) -> bool {
     }
 }
 
-/// Number of segments between a pointer and a place below it; none if it is not below. In both `*`
-/// matches items, in a pointer also parts of names.
+/// Number of segments from a pointer to a location below it; none if it is not below. In both, `*`
+/// matches items; in a pointer also parts of names.
 fn reaches(pointer: &str, place: &str) -> Option<usize> {
     let place = if place == "body" { "" } else { place };
     if !(place.is_empty() || place.starts_with('/')) {

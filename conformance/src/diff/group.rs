@@ -6,16 +6,16 @@ use super::answers::DifferenceKind;
 use super::requests::{Instance, SENT, folder};
 use super::{Open, Proposal};
 
-/// Maximum number of members, missing in some run, that are reported separately; more of them are
-/// reported as one.
+/// Maximum number of members missing in some run that are reported separately; more of them are
+/// reported as one difference of the object.
 const ALONE: usize = 3;
-/// Maximum number of their names in a report.
+/// Maximum number of missing members that are named in a report.
 const NAMED: usize = 3;
 
 /// Value reported for a missing member.
 const ABSENT: &str = "absent";
 
-/// Creates one proposal per place of an endpoint, and per kind of difference in shape.
+/// Creates one proposal for each location of an endpoint, and each kind of difference in shape.
 pub(super) fn grouped(found: Vec<Instance>, open: &[Open]) -> Vec<Proposal> {
     let mut proposals: BTreeMap<(String, String, DifferenceKind, Vec<String>), Proposal> =
         BTreeMap::new();
@@ -61,7 +61,7 @@ pub(super) fn grouped(found: Vec<Instance>, open: &[Open]) -> Vec<Proposal> {
     join(proposals.into_values().collect())
 }
 
-/// Replaces proposals by one for an object of which many members are missing in some run.
+/// Replaces several proposals by one for an object of which many members are missing in some run.
 fn join(proposals: Vec<Proposal>) -> Vec<Proposal> {
     let mut objects: BTreeMap<(String, String), Vec<Proposal>> = BTreeMap::new();
     let mut others = Vec::new();

@@ -1,7 +1,7 @@
 //! Comparison of targets: verdicts, and behaviour that no rule covers.
 //!
-//! Even if every target passes the rules, their responses may differ. Such a place is either
-//! recorded by an open clause already, or worth one: a draft of the clause is proposed.
+//! Targets that pass all rules may still respond differently. Each such location in a response is
+//! either recorded by an open clause already, or a draft of an open clause is proposed.
 
 pub(crate) mod answers;
 mod clause;
@@ -30,45 +30,45 @@ pub(crate) struct Comparison {
     pub(crate) labels: Vec<String>,
     /// Rules with different outcomes.
     pub(crate) moved: Vec<Flaky>,
-    /// Facts recorded by open clauses that differ.
+    /// Facts of open clauses that differ between the runs.
     pub(crate) open: Vec<Open>,
     /// Differences that no rule covers.
     pub(crate) proposals: Vec<Proposal>,
 }
 
-/// A fact of an open clause that differs.
+/// A fact of an open clause that differs between runs.
 #[derive(Debug)]
 pub(crate) struct Open {
     pub(crate) rule: String,
     pub(crate) key: String,
-    /// Value of each run.
+    /// Value of the fact in each run.
     pub(crate) values: Vec<String>,
 }
 
-/// JSON path at which responses differ and which no rule covers: a proposal for a rule.
+/// JSON path at which responses differ and that no rule covers: a proposal for a clause.
 #[derive(Debug)]
 pub(crate) struct Proposal {
     /// The path of the clause file.
     pub(crate) file: String,
     pub(crate) place: String,
     pub(crate) kind: DifferenceKind,
-    /// First value of each run; for an object with different members in every run, the members that
+    /// First value in each run; for an object with different members in every run, the members that
     /// only that run has.
     pub(crate) values: Vec<String>,
     pub(crate) members: bool,
-    /// Rules whose requests show it.
+    /// Rules whose requests show the difference.
     pub(crate) rules: BTreeSet<String>,
-    /// A command that shows it, with its rule and step.
+    /// A command that shows the difference, with its rule and step.
     pub(crate) example: String,
     pub(crate) rule: String,
     pub(crate) step: usize,
-    /// An open clause that records the same place of the same endpoint.
+    /// An open clause that records the same location of the same endpoint.
     pub(crate) recorded: Option<String>,
 }
 
 impl Comparison {
-    /// Compares runs with all their exchanges. `again` contains, for each run, further ones of the
-    /// same target: where these differ from it, nothing is proposed.
+    /// Compares runs with all their exchanges. `again` contains, for each run, further runs on the
+    /// same target: nothing is proposed where a target's own runs differ.
     pub(crate) fn of(runs: &[Digest], again: &[Vec<Digest>]) -> Self {
         let mut rounds = Repetitions::default();
         for run in runs {
@@ -113,7 +113,7 @@ impl Comparison {
         open.chain(proposed).collect()
     }
 
-    /// Whether rules, or records of open clauses, differ.
+    /// Whether results of rules, or records of open clauses, differ.
     pub(crate) fn differs(&self) -> bool {
         !self.moved.is_empty() || !self.open.is_empty()
     }
@@ -152,7 +152,7 @@ fn recorded(runs: &[&Digest]) -> Vec<Open> {
     open
 }
 
-/// Returns where the values of a fact differ; inside JSON, the places.
+/// Returns where the values of a fact differ; if they are JSON, by location.
 fn of_fact(rule: &str, key: &str, values: Vec<String>) -> Vec<Open> {
     if values.iter().all(|value| Some(value) == values.first()) {
         return Vec::new();
@@ -176,7 +176,7 @@ fn of_fact(rule: &str, key: &str, values: Vec<String>) -> Vec<Open> {
     }
 }
 
-/// The facts of a transcript by step and key, without run-dependent parts.
+/// Returns the facts of a transcript by step and key, without run-dependent parts.
 fn facts(transcript: &str, normalizer: &Normalizer<'_>) -> BTreeMap<(usize, String), String> {
     let steps = Transcript::parse(transcript).steps;
     let facts = steps.into_iter().enumerate().flat_map(|(step, entry)| {

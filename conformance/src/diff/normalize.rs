@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::scenario::resource_names::{canonical, mask_namespace, namespace};
 
-/// Placeholder for the name of a run: values that still contain it belong to other rules.
+/// Placeholder for the name of a run. Values in which it remains belong to other rules.
 const RUN: &str = "<run>";
 
 /// Placeholder of each run-dependent part; each corresponds to a group of the pattern, in this
@@ -67,7 +67,7 @@ impl<'a> Normalizer<'a> {
         }
     }
 
-    /// Normalizes a value; members and items that other rules created are removed.
+    /// Normalizes a value; removes members and items that other rules created.
     pub(crate) fn value(&self, value: &Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.text(text)),

@@ -12,12 +12,12 @@ use crate::judge::transcript::Transcript;
 use crate::judge::verdict::Verdict;
 use crate::report::{Digest, Row};
 
-/// Identity of requests to the fixture server.
+/// Identity in the evidence of requests to the fixture server.
 const MOCK: &str = "suite";
-/// Prefix of the places of messages that a server sent to the fixture server.
+/// Prefix of locations in messages that a server sent to the fixture server.
 pub(super) const SENT: &str = "sent ";
 
-/// A place at which the responses to one request differ.
+/// A location at which the responses to one request differ.
 #[derive(Debug)]
 pub(super) struct Instance {
     /// The path of the clause file that the request belongs to.
@@ -32,8 +32,8 @@ pub(super) struct Instance {
 }
 
 impl Instance {
-    /// Whether another difference is noise if this one is. A value that varies says nothing of
-    /// other responses, nor of a missing member; a member that is only sometimes present varies in
+    /// Whether, if this difference is noise, another one is, too. A value that varies does not make
+    /// other responses or a missing member noise; a member that is only sometimes present varies in
     /// every response of the endpoint.
     pub(super) fn is_noise_for(&self, other: &Self) -> bool {
         if self.difference.kind == DifferenceKind::Shape {
@@ -46,8 +46,8 @@ impl Instance {
     }
 }
 
-/// Returns where responses to the same request differ, in rules that pass or clauses that are
-/// recorded in every run, unless a recorded fact covers the place.
+/// Returns the differences between responses to the same request, in rules that pass or clauses
+/// that are recorded in every run, unless a recorded fact covers the location.
 pub(super) fn instances(runs: &[&Digest]) -> Vec<Instance> {
     let mut found = Vec::new();
     let Some((first, others)) = runs.split_first() else {
@@ -63,12 +63,12 @@ pub(super) fn instances(runs: &[&Digest]) -> Vec<Instance> {
     found
 }
 
-/// Result of a rule in a run.
+/// Returns the result of a rule in a run.
 pub(super) fn row<'a>(run: &'a Digest, rule: &str) -> Option<&'a Row> {
     run.rows.iter().find(|row| row.judged.rule == rule)
 }
 
-/// Name of the run that judged a rule, which is the prefix of its resource names.
+/// Name of the run that judged a rule; this name is the prefix of the rule's resource names.
 pub(super) fn run_name<'a>(run: &'a Digest, rule: &str) -> &'a str {
     let started = run.started.as_ref().map_or("", |started| &started.run);
     let exchanges = run.exchanges.get(rule).into_iter().flatten();
@@ -121,8 +121,8 @@ fn of_rule(runs: &[&Digest], rows: &[&Row]) -> Vec<Instance> {
     found
 }
 
-/// Requests and responses of a run, by step and request. If a step repeats a request, the last
-/// response counts.
+/// Returns the exchanges of a rule in a run, by step and request. If a step repeats a request, the
+/// last response counts.
 fn responses<'a>(
     run: &'a Digest,
     rule: &str,
@@ -146,7 +146,7 @@ fn responses<'a>(
         .collect()
 }
 
-/// The request without run-dependent parts.
+/// Formats the request without run-dependent parts.
 fn request(exchange: &Exchange, normalizer: &Normalizer<'_>) -> String {
     let sent = &exchange.request;
     let body = sent.body.as_text();
@@ -154,13 +154,13 @@ fn request(exchange: &Exchange, normalizer: &Normalizer<'_>) -> String {
     normalizer.text(&text)
 }
 
-/// Path and query of an address.
+/// Returns path and query of an address.
 fn target(url: &str) -> String {
     let path = url.splitn(4, '/').nth(3).unwrap_or_default();
     format!("/{path}")
 }
 
-/// Clause file of the endpoint of a request.
+/// Returns the clause file of the endpoint that a request is sent to.
 fn file(exchange: &Exchange) -> Option<String> {
     let document = match exchange.identity.as_str() {
         MOCK => return None,
@@ -179,7 +179,7 @@ fn file(exchange: &Exchange) -> Option<String> {
     Some(folder(&clause.id).to_owned())
 }
 
-/// Clause file of a rule.
+/// Returns the path of the clause file of a rule.
 pub(super) fn folder(rule: &str) -> &str {
     rule.rsplit_once('/').map_or(rule, |(folder, _)| folder)
 }

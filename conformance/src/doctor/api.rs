@@ -8,7 +8,7 @@ use super::{Diagnosis, Finding, Severity};
 use crate::catalogue::{Catalogue, Document};
 use crate::http_client::answer::Answer;
 
-/// Path that identifies each API. No document has this name, so the response is short.
+/// For each API, a path whose response identifies it. It is short, as no document has this name.
 pub(super) const PLACES: [(Document, &str); 2] = [
     (Document::Engine, "/v1/data/conformance_doctor"),
     (Document::Control, "/v1/bundles?limit=1"),
@@ -17,20 +17,20 @@ pub(super) const PLACES: [(Document, &str); 2] = [
 /// A path that is not in any document.
 pub(super) const UNKNOWN: &str = "/v1/conformance_doctor/conformance_doctor";
 
-/// Evidence of an API in a response.
+/// Evidence in a response of whether an API is at this path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ApiEvidence {
-    /// Response of the API.
+    /// A response that only the API gives.
     Api,
-    /// An empty object, as a control plane may answer an empty list.
+    /// An empty object, as some control planes represent an empty list.
     Bare,
     /// A token is required, or was rejected.
     Locked,
-    /// Redirect to another address.
+    /// A redirect to another address.
     Elsewhere,
-    /// Response of a gateway whose server does not answer.
+    /// A response of a gateway whose upstream server does not answer.
     Gateway,
-    /// A page for people.
+    /// An HTML page for people.
     Page,
     /// An error of the server.
     Broken,
@@ -74,7 +74,7 @@ fn is_api(document: Document, answer: &Answer) -> bool {
     }
 }
 
-/// Whether a list is an object without `result`, as Go omits empty lists.
+/// Whether a list response is an object without `result`: Go omits empty lists.
 fn is_bare(document: Document, answer: &Answer) -> bool {
     let object = answer.json().and_then(Value::as_object);
     document == Document::Control && object.is_some_and(serde_json::Map::is_empty)
@@ -94,7 +94,7 @@ pub(super) fn denies_document(unknown: &Answer, answer: &Answer) -> bool {
     answer.at("/code").is_some() && !alike(unknown, answer)
 }
 
-/// A document's API, in words.
+/// Returns the name of a document's API for people.
 pub(super) fn title(document: Document) -> &'static str {
     match document {
         Document::Engine => "an engine",
@@ -102,7 +102,7 @@ pub(super) fn title(document: Document) -> &'static str {
     }
 }
 
-/// Finding about a path that is not the API's.
+/// Creates a finding about a path that does not have the API.
 pub(super) fn stranger(path: &str, sight: ApiEvidence, told: &str) -> Finding {
     let advice = match sight {
         ApiEvidence::Elsewhere => "it sends you elsewhere: give the address that it names",

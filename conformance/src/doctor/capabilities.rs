@@ -1,4 +1,4 @@
-//! Capabilities of an engine, by the responses to probes.
+//! Detection of an engine's capabilities from its responses to probes.
 
 use serde_json::Value;
 
@@ -9,21 +9,21 @@ use crate::http_client::answer::Answer;
 /// Evidence of a capability in a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sign {
-    /// Present.
+    /// The capability is present.
     There,
-    /// Missing.
+    /// The capability is missing.
     Absent,
-    /// The response may be an error, or from another server.
+    /// Unknown: the response may be an error, or from another server.
     Unclear,
 }
 
-/// A capability, and how to read a response for it.
+/// A capability, and the function that looks for it in a response.
 type Reading = (&'static str, fn(&Answer) -> Sign);
 
 /// Content type of a probe's body.
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 
-/// Probes of an engine's capabilities, with the readings of their responses.
+/// Probes of an engine's capabilities, each with the functions that read the response.
 const QUESTIONS: &[(Question<'static>, &[Reading])] = &[
     (
         Question::get("/v1/data/conformance_doctor?metrics=true&provenance=true&explain=full"),
@@ -91,7 +91,7 @@ const QUESTIONS: &[(Question<'static>, &[Reading])] = &[
 
 /// The probed document; no server is expected to have one of this name.
 const DATA: &str = "/v1/data/conformance_doctor";
-/// `{"input": {}}`, gzip-encoded.
+/// The JSON `{"input": {}}`, gzip-encoded.
 const PACKED: &[u8] = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xab\x56\xca\xcc\x2b\x28\x2d\x51\xb2\x52\xa8\xae\xad\x05\x00\x0a\xd2\x86\xa3\x0d\x00\x00\x00";
 
 /// The path of filters, whose media type names the vendor.
@@ -99,8 +99,8 @@ const FILTERS: &str = "/v1/compile/conformance_doctor/filter";
 const FILTERS_BODY: &[u8] = br#"{"unknowns": ["input.x"]}"#;
 
 impl Doctor<'_> {
-    /// Detects the capabilities of an engine. A server that answers an unknown path like any other
-    /// proves nothing.
+    /// Detects the capabilities of an engine. Nothing is detected if the server answers an unknown
+    /// path like any other.
     pub(super) async fn abilities(&self, seen: &mut Diagnosis, unknown: Option<&Answer>) {
         let takes_everything = unknown.is_some_and(Answer::is_success);
         for (question, readings) in QUESTIONS {
@@ -194,7 +194,7 @@ fn shown(there: bool) -> Sign {
     }
 }
 
-/// Reads a member that a parameter requests.
+/// Detects a capability by the response member that its parameter adds.
 fn member(answer: &Answer, pointer: &str) -> Sign {
     match answer.at(pointer) {
         Some(_) if answer.is_success() => Sign::There,
@@ -203,7 +203,7 @@ fn member(answer: &Answer, pointer: &str) -> Sign {
     }
 }
 
-/// Reads an API path: it returns a result, or an error object.
+/// Detects a capability by a response of its path: a result, or an error object.
 fn endpoint(answer: &Answer) -> Sign {
     let member = match answer.is_success() {
         true => "/result",
@@ -215,7 +215,7 @@ fn endpoint(answer: &Answer) -> Sign {
     }
 }
 
-/// Reads a kind of body: it is accepted, or rejected.
+/// Detects support of a type of body: it is accepted, or rejected.
 fn body(answer: &Answer) -> Sign {
     match answer.status {
         400 | 415 => Sign::Absent,
@@ -224,7 +224,7 @@ fn body(answer: &Answer) -> Sign {
     }
 }
 
-/// Reads an unknown path or method as missing.
+/// Detects a missing capability by the error for an unknown path or method.
 fn missing(answer: &Answer) -> Sign {
     match answer.status {
         404 | 405 | 501 => Sign::Absent,

@@ -3,7 +3,7 @@
 use super::{Finding, Severity};
 use crate::http_client::answer::Answer;
 
-/// Substrings of the error, in lower case; meaning; remedy.
+/// Substrings of an error in lower case, each list with its meaning and a remedy.
 const CAUSES: &[(&[&str], &str, &str)] = &[
     (
         &["dns error", "failed to lookup"],
@@ -74,7 +74,7 @@ pub(super) fn of(error: &str, shown: &str, tls: bool) -> Finding {
     Finding::new(Severity::Problem, "reach", format!("{what} ({shown})")).advice(advice)
 }
 
-/// Whether an error is caused by bytes that are not HTTP, or by none.
+/// Whether an error means that the server sent bytes that are not HTTP, or no bytes.
 pub(super) fn is_no_http(error: &str) -> bool {
     const WORDS: [&str; 5] = [
         "invalid http",

@@ -19,9 +19,9 @@ use crate::scenario::Identity;
 use crate::target::server::Server;
 use api::ApiEvidence;
 
-/// Maximum clock difference that is not reported.
+/// Clock difference up to which nothing is reported.
 const CLOCK_SLACK: Duration = Duration::from_secs(30);
-/// Response time from which a run of many hundred requests takes long.
+/// Response time from which a run, which has many hundred requests, takes long.
 const SLOW: Duration = Duration::from_secs(1);
 /// Number of characters shown of a server's message.
 const SHOWN: usize = 120;
@@ -32,20 +32,20 @@ pub(crate) struct Finding {
     pub(crate) mark: Severity,
     /// Subject of the check, in a word.
     pub(crate) about: &'static str,
-    /// Observation.
+    /// Observation of the check.
     pub(crate) what: String,
     /// Recommended action.
     pub(crate) advice: Option<String>,
 }
 
-/// Severity of a finding for a run.
+/// Severity of a finding for a run on the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Severity {
     /// As expected.
     Ok,
     /// Informational.
     Note,
-    /// A run would blame the server for it, or not start.
+    /// A run would report it as failures of the server, or not start.
     Problem,
 }
 
@@ -80,7 +80,7 @@ pub(crate) struct Diagnosis {
     pub(crate) reached: bool,
     /// The APIs that the server has.
     pub(crate) apis: Vec<Document>,
-    /// Whether the inspection requires a token.
+    /// Whether the server requires a token for the inspected paths.
     pub(crate) locked: bool,
     /// Detected capabilities.
     pub(crate) capabilities: Vec<&'static str>,
@@ -94,7 +94,7 @@ pub(crate) struct Diagnosis {
     pub(crate) version: Option<String>,
     /// Policies on the server.
     pub(crate) modules: Vec<modules::Module>,
-    /// Why a run would be pointless.
+    /// Why no rule can be judged on this server.
     pub(crate) refusal: Option<preflight_error::PreflightError>,
 }
 
@@ -124,10 +124,10 @@ pub(crate) struct Doctor<'a> {
 struct Question<'q> {
     method: &'static str,
     path: &'q str,
-    /// In addition to `Accept: application/json`, which they override.
+    /// Headers of the request; they override the default `Accept: application/json`.
     headers: &'q [(&'q str, &'q str)],
     body: &'q [u8],
-    /// Whether it is sent as the administrator.
+    /// Whether the request is sent with the administrator's token.
     known: bool,
 }
 
@@ -228,7 +228,7 @@ impl Doctor<'_> {
         }
     }
 
-    /// Reports a path before the API.
+    /// Reports a path prefix in the address of the server, if there is one.
     fn address(&self) -> Option<Finding> {
         let url = &self.server.base.url;
         let path = url.splitn(4, '/').nth(3)?;

@@ -7,25 +7,25 @@ use serde_json::Value;
 use crate::http_client::answer::Answer;
 use crate::scenario::{Body, Scenario, Send};
 
-/// A policy, with the parts that may conflict with another.
+/// A policy on a server, with the names by which it may conflict with another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Module {
-    /// Its name in the Policy API.
+    /// Id of the policy in the Policy API.
     pub(crate) id: String,
-    /// Its package, as `system`.
+    /// Package of the policy, such as `system`.
     package: String,
-    /// The rules that it defines.
+    /// Names of the rules that the policy defines.
     names: BTreeSet<String>,
 }
 
 impl Module {
-    /// Whether it defines the response of `POST /`.
+    /// Whether the policy defines the response of `POST /`.
     pub(super) fn decides(&self) -> bool {
         self.package == "system" && self.names.contains("main")
     }
 }
 
-/// Parses the policies of a Policy API list.
+/// Parses the policies in a response of the Policy API's list.
 pub(crate) fn of(list: &Answer) -> Vec<Module> {
     let items = list.at("/result").and_then(Value::as_array);
     let modules = items.into_iter().flatten().filter_map(|item| {
@@ -57,7 +57,7 @@ fn name(line: &str) -> Option<&str> {
     (begins && name != "import").then_some(name)
 }
 
-/// Finds the rule of a scenario that a policy also defines, as `system.main`, and the policy.
+/// Returns a policy that defines the same rule as a scenario, and that rule, such as `system.main`.
 pub(crate) fn in_the_way<'m>(
     modules: &'m [Module],
     scenario: &Scenario,

@@ -4,10 +4,10 @@ use super::api::ApiEvidence;
 use super::{Doctor, Finding};
 use crate::http_client::answer::Answer;
 
-/// Obstacle between a run and the server.
+/// Reason why a run on a server is not possible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PreflightError {
-    /// Observation, and recommended action.
+    /// Observation and recommended action.
     pub(crate) why: String,
     /// Whether no response arrived in the protocol of the address.
     pub(crate) unreached: bool,
@@ -33,7 +33,7 @@ impl PreflightError {
     }
 }
 
-/// Whether a server answers JSON, as even an unfinished implementation does.
+/// Whether a response is JSON, as even an unfinished implementation sends.
 pub(super) fn says_json(answer: &Answer) -> bool {
     answer.json().is_some()
 }

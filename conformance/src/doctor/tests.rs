@@ -1,4 +1,4 @@
-//! Findings on servers of many kinds.
+//! Tests of findings on servers with many different responses.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -10,10 +10,10 @@ use crate::target::Token;
 
 const KEY: &str = "key-that-nobody-may-see";
 
-/// Response to a path, with the right token or without: status line, further headers, body.
+/// Response to a path, with or without the right token: status line with further headers, and body.
 type Answers = fn(&str, bool) -> (&'static str, String);
 
-/// Name, responses, token, expected APIs and expected findings.
+/// Name, responses, token, expected APIs and expected findings of a test case.
 type Case = (
     &'static str,
     Answers,

@@ -1,4 +1,4 @@
-//! Base64 in evidence.
+//! A string type for base64 in evidence.
 
 use std::ops::Deref;
 
@@ -6,18 +6,18 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
-/// Base64 that decodes. INVARIANT: no other string is accepted, so evidence with any is rejected.
+/// A valid base64 string. INVARIANT: it decodes; evidence with an invalid one is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Base64Text(String);
 
 impl Base64Text {
-    /// Encodes bytes.
+    /// Encodes bytes in base64.
     pub fn of(bytes: &[u8]) -> Self {
         Self(STANDARD.encode(bytes))
     }
 
-    /// Decodes the bytes.
+    /// Returns the decoded bytes.
     pub fn decode(&self) -> Vec<u8> {
         // It was validated when it was read.
         STANDARD.decode(&self.0).unwrap_or_default()

@@ -7,7 +7,7 @@ use crate::http_client::Base;
 use crate::http_client::curl::{Body, RAW, encoded, http, raw};
 use crate::judge::verdict::Verdict;
 
-/// Returns the command line that repeats a stored request.
+/// Returns the curl command line that repeats a stored request.
 pub(crate) fn command(sent: &Sent) -> String {
     let body = match &sent.body {
         Payload::Empty => Body::Empty,

@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use super::{Event, RunFinished, RunStarted, TargetSummary};
 
-/// One of the runs that evidence is merged from, such as a shard. Each may have had a separate
+/// One of the runs that merged evidence consists of, such as a shard. Each may have had a separate
 /// server, at another address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
     /// The run's name.
     pub run: String,
-    /// Addresses of the APIs where they were known before the start.
+    /// Address of the control plane, if known before the start of the run.
     pub control: Option<String>,
-    /// See `control`.
+    /// Address of the engine, likewise.
     pub engine: Option<String>,
-    /// Rules that it chose and no earlier part did.
+    /// Rules that this run chose and no earlier part did.
     pub rules: Vec<String>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) enum NotOneRun {
 }
 
 impl RunStarted {
-    /// Returns the part that chose a rule, with its number; none for evidence of one run.
+    /// Returns the part that chose a rule, with its index; none for evidence of one run.
     pub(crate) fn part(&self, rule: &str) -> Option<(usize, &Part)> {
         let mut parts = self.parts.iter().enumerate();
         parts.find(|(_, part)| part.rules.iter().any(|one| one == rule))
@@ -61,7 +61,7 @@ impl RunStarted {
         }
     }
 
-    /// Returns the parts of a run that is merged with others.
+    /// Returns the parts of a run, or the run itself as the only part if it is not merged.
     fn into_parts(self) -> Vec<Part> {
         if !self.parts.is_empty() {
             return self.parts;
@@ -89,11 +89,11 @@ impl RunStarted {
     }
 }
 
-/// Merges the events of several runs, shards of one or successive runs, into those of one run:
-/// chosen rules in the order of the documents, longest time, all requests.
+/// Merges the events of several runs, shards of one or successive runs, into those of one run,
+/// with the chosen rules in the order of the documents, the longest time, and all requests.
 ///
 /// # Errors
-/// No run starts in them, or their targets differ.
+/// The events contain no start of a run, or the runs have different targets.
 pub(crate) fn merge(runs: Vec<Vec<Event>>) -> Result<Vec<Event>, NotOneRun> {
     let (mut starts, mut end) = (Vec::new(), None::<RunFinished>);
     let mut between = Vec::new();
@@ -118,7 +118,7 @@ pub(crate) fn merge(runs: Vec<Vec<Event>>) -> Result<Vec<Event>, NotOneRun> {
     Ok(events.chain(end.map(Event::RunFinished)).collect())
 }
 
-/// Merges the starts of these runs.
+/// Merges the start events of several runs into one.
 fn start(starts: Vec<RunStarted>) -> Result<RunStarted, NotOneRun> {
     let mut whole = starts.first().cloned().ok_or(NotOneRun::Nothing)?;
     if starts.len() == 1 {

@@ -42,7 +42,7 @@ pub enum Event {
     Judged(Box<Judged>),
     /// Resources of the run that were still there after it.
     Leaked(Leaked),
-    /// Content of the target from before the run that it no longer has unchanged.
+    /// Changes of the target's content between the start and the end of the run.
     Changed(Changed),
     /// Defect of the suite itself.
     Defect(Defect),
@@ -57,7 +57,7 @@ pub struct RunStarted {
     pub run: String,
     /// Version of the suite.
     pub suite: String,
-    /// Start time in UTC by RFC 3339; older evidence does not have it.
+    /// Start time in UTC as in RFC 3339; missing in older evidence.
     #[serde(
         default,
         deserialize_with = "texts::time",
@@ -66,14 +66,14 @@ pub struct RunStarted {
     pub at: Option<String>,
     /// The target.
     pub target: TargetSummary,
-    /// Seed of the order; the same seed results in the same order.
+    /// Seed of the order of rules; the same seed results in the same order.
     pub seed: u64,
-    /// The profile that it is judged by, if any.
+    /// The profile that the target is judged by, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<ProfileRef>,
     /// Every clause of the choice, in the order of the documents.
     pub chosen: Vec<ChosenRule>,
-    /// The runs that it is merged from; empty for evidence of one run.
+    /// The runs that this run is merged from; empty for evidence of one run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
 }
@@ -86,11 +86,11 @@ pub(crate) fn now() -> String {
 /// Reference to a profile in evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfileRef {
-    /// Its name.
+    /// Name of the profile.
     pub name: String,
-    /// Its edition.
+    /// Edition of the profile.
     pub edition: String,
-    /// SHA-256 in hexadecimal of the profiles of the edition.
+    /// SHA-256 of all profiles of the edition, in hexadecimal.
     pub frozen: String,
 }
 
@@ -115,18 +115,18 @@ impl From<&Profile> for ProfileRef {
 /// The target as named in reports.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TargetSummary {
-    /// Its name: `reference`, `opa`, or `custom` if only addresses are given.
+    /// Name of the target: `reference`, `opa`, or `custom` if only addresses are given.
     pub name: String,
-    /// Vendor part of its media types.
+    /// Vendor part of the target's media types.
     #[serde(default = "default_vendor")]
     pub vendor: String,
-    /// Addresses of its APIs where they are known before the start.
+    /// Address of the control plane, if known before the start.
     pub control: Option<String>,
-    /// See `control`.
+    /// Address of the engine, likewise.
     pub engine: Option<String>,
-    /// Capabilities that it claims.
+    /// Capabilities that the target claims.
     pub capabilities: Vec<String>,
-    /// Its version, if known.
+    /// Version of the target, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// Product name that a target of plain addresses reports, if any.
@@ -148,9 +148,9 @@ pub struct ChosenRule {
     /// Rule id.
     #[serde(deserialize_with = "texts::rule")]
     pub rule: String,
-    /// How binding it is.
+    /// Level of the clause: how binding it is.
     pub level: Level,
-    /// The setup that its scenario needs; none without a scenario.
+    /// Name of the setup that the rule's scenario needs; none without a scenario.
     pub setup: Option<String>,
 }
 
@@ -170,7 +170,7 @@ pub struct Exchange {
     /// Why no response was received.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Duration.
+    /// Duration of the exchange in milliseconds.
     #[serde(deserialize_with = "duration")]
     pub milliseconds: f64,
 }
@@ -178,7 +178,7 @@ pub struct Exchange {
 /// The request as sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sent {
-    /// The method.
+    /// The HTTP method.
     pub method: String,
     /// The whole URL.
     pub url: String,
@@ -231,29 +231,29 @@ pub struct Judged {
     /// Rule id.
     #[serde(deserialize_with = "texts::rule")]
     pub rule: String,
-    /// How binding the clause is.
+    /// Level of the clause: how binding it is.
     pub level: Level,
-    /// Section of the document that states it.
+    /// Section of the document that states the clause.
     pub section: String,
     /// Statement of the clause.
     pub states: String,
     /// The verdict.
     pub verdict: Verdict,
-    /// Duration of its scenario.
+    /// Duration of the rule's scenario in milliseconds.
     #[serde(deserialize_with = "duration")]
     pub milliseconds: f64,
-    /// The transcript; empty when nothing was run.
+    /// Transcript of the scenario; empty when nothing was run.
     pub transcript: String,
 }
 
 /// Resources of the run that were still there after it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Leaked {
-    /// Their paths.
+    /// Paths of the resources.
     pub names: Vec<String>,
 }
 
-/// Content of the target from before the run that it no longer has unchanged.
+/// Changes of the target's content between the start and the end of the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Changed {
     /// Sentences, each with the path of a removed, added or changed resource.
@@ -275,18 +275,18 @@ pub struct Defect {
 pub struct RunFinished {
     /// The run's name.
     pub run: String,
-    /// Duration.
+    /// Duration of the run in milliseconds.
     #[serde(deserialize_with = "duration")]
     pub milliseconds: f64,
     /// Number of requests sent by scenarios.
     pub requests: u64,
-    /// Whether the user stopped it.
+    /// Whether the user stopped the run.
     pub interrupted: bool,
-    /// Why judging the target was aborted, if so.
+    /// Why judging the target was aborted; none if it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreachable: Option<String>,
-    /// Why the target's content before and after was not compared, in sentences: a list that does
-    /// not end.
+    /// Sentences on content of the target that was not compared before and after the run: lists
+    /// that do not end.
     #[serde(
         default,
         rename = "not-compared",
@@ -295,8 +295,8 @@ pub struct RunFinished {
     pub not_compared: Vec<String>,
 }
 
-/// Returns the name of the run that sent these requests for a rule, by the resource names in them;
-/// merged evidence has several.
+/// Returns the name of the run that sent these requests for a rule, as found in the resource names
+/// of the requests; merged evidence has several runs.
 pub(crate) fn run_of<'a>(
     exchanges: impl IntoIterator<Item = &'a Exchange>,
     rule: &str,
@@ -321,12 +321,12 @@ fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error>
     ))
 }
 
-/// By hand, because an internally tagged enum cannot read numbers that preserve their source.
+/// By hand, because an internally tagged enum cannot read numbers that preserve their source text.
 impl Event {
     /// Serializes the event as a line of evidence, without line end.
     ///
     /// # Errors
-    /// It is not JSON.
+    /// The event cannot be serialized.
     pub fn line(&self) -> serde_json::Result<String> {
         Ok(visible::json(&serde_json::to_string(self)?))
     }
@@ -341,7 +341,7 @@ impl Event {
         Self::tagged(&tag.event, &mut serde_json::Deserializer::from_str(line))
     }
 
-    /// Deserializes the event of this tag.
+    /// Deserializes the event that this tag names.
     fn tagged<'de, D: Deserializer<'de>>(tag: &str, reader: D) -> Result<Self, D::Error> {
         Ok(match tag {
             "run-started" => Self::RunStarted(Deserialize::deserialize(reader)?),
@@ -355,7 +355,7 @@ impl Event {
         })
     }
 
-    /// Number of items in its lists.
+    /// Number of items in the lists of the event.
     pub(crate) fn items(&self) -> usize {
         match self {
             Self::RunStarted(started) => {
@@ -380,7 +380,7 @@ impl Event {
     }
 }
 
-/// Tag that distinguishes events.
+/// The member `event` of an event, which names the variant.
 #[derive(Deserialize)]
 struct Tag<'t> {
     #[serde(borrow)]

@@ -15,14 +15,14 @@ pub enum Payload {
     Text(String),
     /// Other bytes, in base64.
     Base64(Base64Text),
-    /// The start of a body that is too long to be stored whole.
+    /// The start of a body that is too long to be stored in full.
     Cut(Cut),
 }
 
-/// The start of a body, with length and hash of the whole.
+/// The start of a body, with length and hash of the whole body.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cut {
-    /// Stored bytes, in base64 unless they are UTF-8.
+    /// The stored start, in base64 unless it is UTF-8.
     pub start: Box<Payload>,
     /// Length of the whole body, in bytes.
     pub length: usize,
@@ -30,7 +30,7 @@ pub struct Cut {
     pub sha256: String,
 }
 
-/// Maximum stored length of a body, in bytes.
+/// Maximum number of bytes of a body that are stored.
 const STORED: usize = 1024 * 1024;
 
 impl Payload {
@@ -39,7 +39,7 @@ impl Payload {
         Self::up_to(STORED, bytes)
     }
 
-    /// All of a body, or its start if it is longer than `most` bytes.
+    /// Creates a payload of the whole body, or of its start if it is longer than `most` bytes.
     pub(crate) fn up_to(most: usize, bytes: &[u8]) -> Self {
         if bytes.len() <= most {
             return Self::of(bytes);
@@ -57,7 +57,7 @@ impl Payload {
         })
     }
 
-    /// Whether this is the stored form of a body.
+    /// Whether this payload is the stored form of these bytes.
     pub(crate) fn is_of(&self, bytes: &[u8]) -> bool {
         match self {
             Self::Cut(cut) => {
@@ -74,7 +74,7 @@ impl Payload {
         matches!(self, Self::Cut(_))
     }
 
-    /// The stored string: UTF-8, or base64.
+    /// The stored string: UTF-8 text or base64.
     pub(crate) fn as_text(&self) -> &str {
         match self {
             Self::Empty => "",
@@ -84,7 +84,7 @@ impl Payload {
         }
     }
 
-    /// Creates the payload for these bytes.
+    /// Creates the payload for these bytes, whatever their length.
     pub fn of(bytes: &[u8]) -> Self {
         match std::str::from_utf8(bytes) {
             Ok("") => Self::Empty,
@@ -93,7 +93,7 @@ impl Payload {
         }
     }
 
-    /// The stored bytes.
+    /// The stored bytes, decoded.
     pub fn bytes(&self) -> Vec<u8> {
         match self {
             Self::Cut(cut) => cut.start.bytes(),

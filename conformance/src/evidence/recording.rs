@@ -21,11 +21,11 @@ struct State {
     steps: BTreeMap<usize, VecDeque<Exchange>>,
     /// Requests that removed the scenario's resources.
     cleanup: Vec<Exchange>,
-    /// Address of the API, by identity, and by scheme and authority.
+    /// Address of the API by identity and the scheme and authority of the request.
     bases: BTreeMap<(String, String), String>,
-    /// Whether a request was made that it does not contain.
+    /// Whether a request was made that the recording does not contain.
     lacks: bool,
-    /// Description of an exchange that no run can have recorded.
+    /// Description of a recorded exchange that cannot have occurred in any run.
     untrue: Option<String>,
 }
 
@@ -45,7 +45,7 @@ impl Recording {
         }
     }
 
-    /// Creates a recording of these exchanges with another response to the one at this position.
+    /// Creates a recording of these exchanges, with the response at index `at` replaced.
     pub(crate) fn with(
         exchanges: &[Exchange],
         at: usize,
@@ -63,8 +63,8 @@ impl Recording {
     /// Returns the next response of a step to this identity.
     ///
     /// # Errors
-    /// The error that the earlier run had instead of a response; that it sent another request; that
-    /// it has no more of this step.
+    /// The error that the earlier run had in place of a response, or a message that the recording
+    /// has another request here or no more exchanges of this step.
     pub(crate) fn answer(
         &self,
         step: usize,
@@ -117,19 +117,19 @@ impl Recording {
         }
     }
 
-    /// Whether a request was made that it does not contain.
+    /// Whether a request was made that the recording does not contain.
     pub(crate) fn is_incomplete(&self) -> bool {
         lock(&self.state).lacks
     }
 
-    /// Whether there are more responses of a step.
+    /// Whether the recording has more responses of a step.
     pub(crate) fn has_more(&self, step: usize) -> bool {
         let state = lock(&self.state);
         state.steps.get(&step).is_some_and(|left| !left.is_empty())
     }
 
-    /// Returns why no run can have recorded this, once the scenario has ended: every exchange was
-    /// requested once, and the remaining ones removed a resource at the same address.
+    /// Returns why no run can have recorded these exchanges. Valid after the scenario: then every
+    /// exchange was requested once, and the remaining ones removed a resource at the same address.
     pub(crate) fn untrue(&self) -> Option<String> {
         let state = lock(&self.state);
         if state.untrue.is_some() || state.lacks {
@@ -163,7 +163,7 @@ impl State {
     }
 }
 
-/// Formats what is wrong with an exchange.
+/// Formats the reason why an exchange cannot have occurred.
 pub(crate) fn untrue_exchange(exchange: &Exchange, why: &str) -> String {
     let Exchange { rule, step, .. } = exchange;
     let request = &exchange.request;
@@ -173,7 +173,7 @@ pub(crate) fn untrue_exchange(exchange: &Exchange, why: &str) -> String {
     )
 }
 
-/// Converts a recorded response.
+/// Converts a recorded response to an answer.
 pub(crate) fn answer(received: Received) -> Answer {
     let body = received.body.bytes();
     Answer::new(received.status, received.headers, body.into())

@@ -6,7 +6,7 @@ use crate::judge::verdict::{Reason, Verdict};
 
 impl Redactor {
     /// Redacts every secret in an event's description of a target's responses. Exchanges are
-    /// already redacted: that happens where they are created.
+    /// redacted when they are created.
     pub(crate) fn event(&self, event: &mut Event) {
         match event {
             Event::Judged(judged) => self.judged(judged),

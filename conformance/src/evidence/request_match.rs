@@ -8,29 +8,29 @@ use crate::http_client::curl::RAW;
 use crate::http_client::redact::{REDACTED, Redactor, is_redacted};
 use crate::http_client::wire::{Outgoing, Wire};
 
-/// Identity of requests to the fixture server.
+/// Identity in the evidence of requests to the fixture server.
 const MOCK: &str = "suite";
-/// Identity without a token.
+/// Identity in the evidence of requests without a token.
 const ANONYMOUS: &str = "anonymous";
 const AUTHORIZATION: &str = "authorization";
 
-/// Secrets of a run, as far as its evidence shows where they were sent.
+/// Secrets of a run that its evidence shows only in redacted form.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Secrets {
-    /// The user's own headers, in lower case: every request has them, and their values are redacted.
+    /// Lower-case names of the user's own headers: every request has them, with redacted values.
     headers: BTreeSet<String>,
-    /// Whether any request had a token, or such a header.
+    /// Whether any request had a token or one of these headers.
     sent: bool,
 }
 
-/// Relation of a recorded request to a sent one.
+/// Result of comparing a recorded request with a sent one.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum RequestMatch {
-    /// The same request, to this address.
+    /// The same request; contains the address that it was sent to.
     Same(String),
     /// Another request.
     Other,
-    /// A request that cannot have been sent.
+    /// A request that cannot have been sent; contains the reason.
     Untrue(String),
 }
 
@@ -72,13 +72,13 @@ impl Secrets {
         self.headers.contains(&name.to_ascii_lowercase())
     }
 
-    /// Whether a string may be recorded in this form.
+    /// Whether `shown` may be the recorded form of `text`.
     fn shows(&self, shown: &str, text: &str) -> bool {
         shown == text || self.sent && is_redacted(shown, text)
     }
 }
 
-/// Whether a credential is in redacted form: redacted, or after its scheme.
+/// Whether a credential is redacted, in full or after its authentication scheme.
 fn is_shown_redacted(value: &str) -> bool {
     let (scheme, rest) = value.split_once(' ').unwrap_or(("", value));
     rest == REDACTED
@@ -116,10 +116,10 @@ pub(super) fn compare(told: &Sent, identity: &str, wire: &Wire, secrets: &Secret
     }
 }
 
-/// How a part of a request differs.
+/// How a recorded header, path or body differs from the sent one.
 enum Differs {
     Other,
-    /// It is redacted, but cannot be.
+    /// The recorded value is redacted where it cannot be; contains a description of the value.
     Redacted(String),
 }
 
@@ -132,7 +132,7 @@ impl Differs {
     }
 }
 
-/// Returns the address that precedes this path.
+/// Returns the part of a recorded URL before this path; none if the URL does not end with it.
 fn base(url: &str, path: &str, secrets: &Secrets) -> Option<String> {
     if let Some(base) = url.strip_suffix(path) {
         return Some(base.to_owned());
@@ -155,7 +155,8 @@ fn payload(told: &Payload, sent: &[u8], secrets: &Secrets) -> Result<(), Differs
     }
 }
 
-/// Checks that all headers of the scenario are recorded, plus only the user's own and a token.
+/// Checks that all headers of the sent request are recorded, and no others but the user's and a
+/// token.
 fn headers(
     told: &Sent,
     identity: &str,
@@ -188,7 +189,7 @@ fn headers(
     Ok(())
 }
 
-/// Compares the bytes of a raw request, without the headers that only the user knows.
+/// Compares the bytes of a raw request, except for the headers that only the user knows.
 fn raw(told: &Sent, sent: &[u8], secrets: &Secrets) -> Result<(), Differs> {
     let without = |bytes: &[u8], drops: &dyn Fn(&str, &str) -> bool| {
         let text = String::from_utf8_lossy(bytes).into_owned();

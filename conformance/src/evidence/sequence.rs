@@ -1,4 +1,4 @@
-//! Order of events, and its check.
+//! Check of the order of events.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,23 +7,23 @@ use chrono::DateTime;
 use super::recording::untrue_exchange;
 use super::{Event, Exchange, Judged, RunFinished, RunStarted};
 
-/// Tolerance in milliseconds between sums of times in different order.
+/// Tolerance, in milliseconds, for sums of the same times in different orders.
 const ROUNDED: f64 = 0.001;
 
-/// Events seen so far.
+/// State of the check after the events seen so far.
 #[derive(Debug, Default)]
 struct Sequence<'a> {
     chosen: BTreeSet<&'a str>,
     /// Last step and total time of each rule that is not judged yet.
     open: BTreeMap<&'a str, (usize, f64)>,
     judged: BTreeSet<&'a str>,
-    /// Longest time of a rule.
+    /// Longest time of a rule so far, in milliseconds.
     longest: f64,
     exchanges: u64,
     defects: bool,
 }
 
-/// Checks the order of the events of one run, and its times.
+/// Checks the order of the events of one run, and that their times are consistent.
 ///
 /// # Errors
 /// A message that names the first invalid event.

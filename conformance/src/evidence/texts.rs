@@ -4,7 +4,7 @@
 use chrono::DateTime;
 use serde::{Deserialize, Deserializer, de::Error};
 
-/// Deserializes a time by RFC 3339.
+/// Deserializes a time in RFC 3339 format.
 pub(super) fn time<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let time = Option::<String>::deserialize(from)?;
     match time.as_deref().map(DateTime::parse_from_rfc3339) {

@@ -4,8 +4,8 @@ use super::TargetSummary;
 use crate::scenario::UNNAMED;
 
 impl TargetSummary {
-    /// Returns the name and the judged version, if known. A target of plain addresses is identified
-    /// by the name that it reports, if any, and by its addresses.
+    /// Returns the target's name and judged version, if known. A target given by addresses is named
+    /// by its addresses and by the product that it reports, if any.
     pub(crate) fn title(&self) -> String {
         let version = self.version.as_deref();
         if self.name != UNNAMED {

@@ -11,13 +11,13 @@ use serde_json::{Map, Value};
 
 use crate::http_client::answer::BODY_LIMIT;
 
-/// Maximum number of entries read from an archive.
+/// Maximum number of entries that are read from an archive.
 const ENTRIES: usize = 10_000;
 
-/// Builds the bundle of these files, by path: strings unchanged, other values as JSON.
+/// Builds a bundle of these files, by path. Strings are file contents, other values are JSON.
 ///
 /// # Errors
-/// A path that an archive cannot contain.
+/// An archive cannot contain one of the paths.
 pub(super) fn build(files: &BTreeMap<String, Value>) -> Result<Bytes, String> {
     let mut archive = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::default()));
     for (path, content) in files {
@@ -37,11 +37,11 @@ pub(super) fn build(files: &BTreeMap<String, Value>) -> Result<Bytes, String> {
         .map_err(|error: io::Error| format!("no bundle: {error}"))
 }
 
-/// Reads the files of a bundle by path, without a leading slash: JSON as values, anything else as
+/// Reads the files of a bundle by path, without a leading slash. JSON files become values, others
 /// strings.
 ///
 /// # Errors
-/// It is not an archive, contains a file twice, or is too large.
+/// The bytes are not an archive, contain a file twice, or are too large.
 pub(super) fn open(bytes: &[u8]) -> Result<Value, String> {
     let failed = |error: io::Error| format!("no bundle: {error}");
     let mut archive = tar::Archive::new(GzDecoder::new(bytes).take(BODY_LIMIT));

@@ -1,4 +1,4 @@
-//! Fixtures: what the server serves, and the responses it gave.
+//! Fixtures: the content that the server serves, and the responses that it gave.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -23,12 +23,12 @@ const STORED: usize = 256 << 20;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Fixture {
-    /// A bundle of these files, by path: strings unchanged, other values as JSON.
+    /// A bundle of these files, by path. Strings are file contents, other values are JSON.
     Bundle(BTreeMap<String, Value>),
     /// A bundle in which each file whose path has `{number}` is repeated, with the numbers from 0
     /// in its path and contents.
     Repeated {
-        /// Number of copies.
+        /// Number of copies of each such file.
         times: u32,
         /// The files by path.
         files: BTreeMap<String, Value>,
@@ -37,13 +37,13 @@ pub(super) enum Fixture {
     Text(String),
     /// 200 with this string for requests with the token, 401 for others.
     Guarded {
-        /// The token.
+        /// The required token.
         token: String,
-        /// The string.
+        /// The string that is served.
         text: String,
     },
-    /// A git repository whose branch `main` contains these files. Another item of this kind is its
-    /// next commit.
+    /// A git repository whose branch `main` contains these files. Setting another fixture of this
+    /// type adds a commit.
     Repository(BTreeMap<String, Value>),
     /// This status without a body.
     Status(u16),
@@ -60,7 +60,7 @@ const NUMBER: &str = "{number}";
 const FILES: usize = 20_000;
 
 impl Fixture {
-    /// Expands repeated files.
+    /// Converts a bundle with repeated files to a plain bundle.
     fn written_out(self) -> Result<Self, String> {
         let Self::Repeated { times, files } = self else {
             return Ok(self);
@@ -90,16 +90,16 @@ impl Fixture {
     }
 }
 
-/// Item at a path, and responses to its requests.
+/// Fixture at a path, and the responses to requests for it.
 #[derive(Debug, Default)]
 struct Slot {
     item: Option<Fixture>,
-    /// Bytes that are sent for the item.
+    /// Bytes that are sent as the body.
     bytes: Bytes,
-    /// The metadata that an object was stored with.
+    /// Metadata headers that a client stored the object with.
     metadata: HeaderMap,
     repository: Repository,
-    /// Number of changes of the item: the ETag.
+    /// Number of changes of the fixture, used as its ETag.
     version: u64,
     requests: VecDeque<Value>,
 }
@@ -113,7 +113,7 @@ pub(super) struct Fixtures(BTreeMap<String, Slot>);
 pub(super) enum Lookup {
     /// 200, the body and its headers.
     Bytes(Bytes, HeaderMap),
-    /// This status.
+    /// This status without a body.
     Status(u16),
     /// No response yet.
     Held,
@@ -124,7 +124,7 @@ impl Slot {
         format!("\"{}\"", self.version)
     }
 
-    /// Response headers of the item.
+    /// Response headers of the fixture.
     fn headers(&self) -> HeaderMap {
         let mut headers = self.metadata.clone();
         headers.extend(HeaderValue::from_str(&self.tag()).map(|tag| (http::header::ETAG, tag)));
@@ -150,7 +150,7 @@ impl Fixtures {
     /// Sets a fixture; setting it again changes nothing. Returns the newest commit of a repository.
     ///
     /// # Errors
-    /// Why it cannot be sent.
+    /// Why the fixture cannot be served.
     pub(super) fn put(&mut self, path: &str, item: Fixture) -> Result<Option<String>, String> {
         let item = item.written_out()?;
         let bytes = match &item {
@@ -179,7 +179,7 @@ impl Fixtures {
     /// Stores an object if the request's conditions are met, and returns the response headers.
     ///
     /// # Errors
-    /// The status that rejects it.
+    /// The status of the rejection.
     pub(super) fn store(
         &mut self,
         path: &str,
@@ -221,7 +221,7 @@ impl Fixtures {
         }
     }
 
-    /// Bytes and headers of a stored object, or of a bundle.
+    /// Returns body and headers of the stored object, or of the bundle, at a path.
     pub(super) fn stored(&self, path: &str) -> Option<(Bytes, HeaderMap)> {
         let slot = self.0.get(path)?;
         match slot.item {
@@ -279,7 +279,7 @@ impl Fixtures {
         found
     }
 
-    /// Responses to the requests for a path, oldest first.
+    /// Returns the recorded responses to the requests for a path, oldest first.
     pub(super) fn requests(&self, path: &str) -> impl Iterator<Item = &Value> {
         self.0.get(path).into_iter().flat_map(|slot| &slot.requests)
     }

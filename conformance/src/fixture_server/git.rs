@@ -1,7 +1,7 @@
 //! Git repositories over HTTP: one branch, with all objects in one pack.
 //!
-//! Implements the part of the protocol that every client supports: its first version, without
-//! negotiation. A fetch is answered with everything, whatever the client has.
+//! Implements the part of the protocol that every client supports: version 1 without negotiation. A
+//! fetch is answered with all objects, even those that the client has.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -12,21 +12,21 @@ use flate2::write::ZlibEncoder;
 use serde_json::Value;
 use sha1::{Digest as _, Sha1};
 
-/// The only branch.
+/// Full name of the only branch.
 const BRANCH: &str = "refs/heads/main";
 /// Capabilities advertised to clients.
 const CAPABILITIES: &str = "multi_ack_detailed side-band-64k ofs-delta no-progress \
     allow-tip-sha1-in-want allow-reachable-sha1-in-want symref=HEAD:refs/heads/main \
     object-format=sha1 agent=conformance";
-/// Bytes of a pack in one packet; its length is written in four hexadecimal digits.
+/// Maximum number of pack bytes in one packet; its length has four hexadecimal digits.
 const PACKET: usize = 65_000;
-/// Maximum nesting depth of folders.
+/// Maximum nesting depth of folders in a repository.
 const DEPTH: usize = 16;
 
 /// The id of an object.
 type Id = [u8; 20];
 
-/// Type of an object, as numbered in packs.
+/// Type of a git object, with its number in packs.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Commit = 1,
@@ -34,7 +34,7 @@ enum Kind {
     Blob = 3,
 }
 
-/// A folder that becomes a tree.
+/// A folder from which a tree object is made.
 #[derive(Debug, Default)]
 struct Folder<'a> {
     folders: BTreeMap<&'a str, Folder<'a>>,
@@ -52,10 +52,10 @@ pub(super) struct Repository {
 }
 
 impl Repository {
-    /// Adds a commit with these files, by path: strings unchanged, other values as JSON.
+    /// Adds a commit with these files, by path. Strings are file contents, other values are JSON.
     ///
     /// # Errors
-    /// A path that a repository cannot contain.
+    /// A repository cannot contain one of the paths.
     pub(super) fn commit(&mut self, files: &BTreeMap<String, Value>) -> Result<(), String> {
         let mut root = Folder::default();
         for (path, content) in files {
@@ -81,12 +81,12 @@ impl Repository {
         Ok(())
     }
 
-    /// The id of the newest commit.
+    /// Returns the id of the newest commit, in hexadecimal.
     pub(super) fn head(&self) -> String {
         self.head.as_ref().map_or_else(String::new, hexadecimal)
     }
 
-    /// Response to `GET …/info/refs`.
+    /// Returns the response body for `GET …/info/refs`.
     pub(super) fn references(&self) -> Bytes {
         let head = self.head();
         let mut body = Vec::new();
@@ -101,8 +101,8 @@ impl Repository {
         body.into()
     }
 
-    /// Response to `POST …/git-upload-pack`: everything, once the client has finished listing its
-    /// own objects.
+    /// Returns the response body for `POST …/git-upload-pack`: all objects, once the client has
+    /// finished listing its own.
     pub(super) fn upload(&self, request: &[u8]) -> Option<Bytes> {
         let mut body = Vec::new();
         packet(&mut body, b"NAK\n");
@@ -170,7 +170,7 @@ impl Repository {
 }
 
 impl<'a> Folder<'a> {
-    /// Adds a file, if its path is valid.
+    /// Adds a file to the folder; none if its path is invalid.
     fn add(&mut self, path: &'a str, content: &'a Value) -> Option<()> {
         let parts: Vec<&str> = path.split('/').collect();
         let is_name =
@@ -191,8 +191,8 @@ impl<'a> Folder<'a> {
     }
 }
 
-/// Encodes an object for a pack: its kind and length, four and then seven bits to a byte, and its
-/// compressed bytes.
+/// Encodes an object for a pack: type and length, in one byte with four bits of the length and
+/// further ones with seven, then the compressed bytes.
 fn packed(kind: Kind, bytes: &[u8]) -> Vec<u8> {
     let mut length = bytes.len();
     let low = |length: usize, mask: u8| u8::try_from(length & usize::from(mask)).unwrap_or(0);

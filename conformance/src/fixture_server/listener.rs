@@ -11,15 +11,15 @@ use hyper_util::server::conn::auto;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-/// Timeout of a request's head, and of its body.
+/// Timeout for a request's head to arrive, and for its body.
 pub(crate) const ARRIVES_WITHIN: Duration = Duration::from_secs(30);
 /// Maximum number of concurrent connections; further ones wait.
 pub(crate) const CONNECTIONS: usize = 256;
 /// Pause of the listener after it failed to accept a connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves every request with `answer` until it is dropped, which ends open connections. An error
-/// from `answer` closes its connection.
+/// Serves every request by `answer` until the future is dropped, which ends open connections. An
+/// error from `answer` closes its connection.
 pub(crate) async fn listen<A, F, B, E>(listener: TcpListener, answer: A)
 where
     A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,

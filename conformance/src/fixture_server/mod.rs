@@ -71,12 +71,12 @@ pub(crate) struct FixtureServer {
 struct FixtureState {
     fixtures: Mutex<Fixtures>,
     received: Mutex<Received>,
-    /// Notified of each change of the fixtures.
+    /// Notifies held requests of each change of the fixtures.
     changes: watch::Sender<()>,
 }
 
 impl FixtureServer {
-    /// Starts a fixture server at an address; port 0 is any free one.
+    /// Starts a fixture server at an address; port 0 means any free one.
     ///
     /// # Errors
     /// The address is not available.
@@ -189,7 +189,7 @@ impl FixtureState {
         }
     }
 
-    /// Responds with the files of a bundle.
+    /// Responds with the files of the bundle at a path.
     fn open(&self, path: &str) -> Response<Full<Bytes>> {
         let stored = lock(&self.fixtures).stored(path);
         match stored.map(|(bytes, _)| archive::open(&bytes)) {
@@ -199,7 +199,7 @@ impl FixtureState {
         }
     }
 
-    /// Answers a git client.
+    /// Answers a git client's request for the repository at a path.
     fn repository(&self, path: &str, encoding: Option<&str>, body: &[u8]) -> Response<Full<Bytes>> {
         let mut fixtures = lock(&self.fixtures);
         let found = if let Some(place) = path.strip_suffix("/info/refs") {
@@ -225,7 +225,7 @@ impl FixtureState {
         response
     }
 
-    /// Responds to a request for a path, once it is not held back.
+    /// Responds with the fixture at a path, once it is no longer held.
     async fn take(&self, path: &str, request: &HeaderMap) -> Response<Full<Bytes>> {
         let mut changes = self.changes.subscribe();
         let end = Instant::now() + HELD_FOR;

@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::http_client::answer::BODY_LIMIT;
 
-/// Maximum number of events, and of messages; the oldest are dropped.
+/// Maximum number of stored events, and of stored messages; the oldest are dropped.
 const KEPT: usize = 10_000;
 
-/// Received items, oldest first.
+/// Received events and messages, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Received {
     logs: VecDeque<Value>,
@@ -19,10 +19,11 @@ pub(super) struct Received {
 }
 
 impl Received {
-    /// Stores the contents of a body: each item of an array of `logs`, otherwise the whole.
+    /// Stores the items of a body: each element of the array for `logs`, otherwise the whole
+    /// document.
     ///
     /// # Errors
-    /// What is wrong with the body.
+    /// A message that describes the defect of the body.
     pub(super) fn keep(
         &mut self,
         kind: &str,
@@ -39,7 +40,7 @@ impl Received {
         Ok(())
     }
 
-    /// Received items of one kind, `logs` or `status`.
+    /// Returns the received items of one type, `logs` or `status`; none for another type.
     pub(super) fn list(&self, kind: &str) -> Option<impl Iterator<Item = &Value> + use<'_>> {
         match kind {
             "logs" => Some(self.logs.iter()),
@@ -58,13 +59,13 @@ fn add(kept: &mut VecDeque<Value>, items: impl IntoIterator<Item = Value>) {
     }
 }
 
-/// Parses the JSON document of a body.
+/// Parses a body as JSON after decoding it.
 fn read(encoding: Option<&str>, body: &[u8]) -> Result<Value, String> {
     serde_json::from_slice(&decoded(encoding, body)?)
         .map_err(|error| format!("invalid body: expected JSON: {error}"))
 }
 
-/// Decodes a body.
+/// Decodes the content encoding of a body.
 ///
 /// # Errors
 /// The encoding is unknown, or the body does not match it.

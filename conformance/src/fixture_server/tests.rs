@@ -1,4 +1,4 @@
-//! The fixture server over HTTP, as engines and scenarios use it.
+//! Tests of the fixture server over HTTP, as engines and scenarios use it.
 
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -206,7 +206,7 @@ async fn what_is_guarded_needs_the_token() {
     }
 }
 
-/// The program `git` reads what the fixture server serves.
+/// The program `git` clones what the fixture server serves.
 #[tokio::test]
 async fn repositories_can_be_cloned() {
     let visitor = Visitor::new().await;

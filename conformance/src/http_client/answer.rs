@@ -1,4 +1,4 @@
-//! Responses, and the reasons for missing ones.
+//! Responses of servers, and errors of requests without a response.
 
 use std::io::Read as _;
 use std::sync::OnceLock;
@@ -24,7 +24,7 @@ pub(crate) struct Answer {
     pub(crate) pages: Vec<usize>,
     /// Duration in milliseconds.
     pub(crate) milliseconds: f64,
-    /// Waiting time until the response was as expected.
+    /// Duration of the requests until the response was as expected.
     pub(crate) wait: Wait,
     decoded: OnceLock<Bytes>,
     json: OnceLock<Option<Value>>,
@@ -33,9 +33,9 @@ pub(crate) struct Answer {
 /// Times of a request that was repeated until its response was as expected, in milliseconds.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub(crate) struct Wait {
-    /// Duration of the slowest request.
+    /// Duration of the slowest single request.
     pub(crate) longest: f64,
-    /// Total duration up to the last response, including pauses.
+    /// Total duration up to the last response, including pauses between requests.
     pub(crate) whole: f64,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct NoAnswer {
 /// Checks that a body of this length is within the limit.
 ///
 /// # Errors
-/// It is longer than this suite reads, which says nothing about the server.
+/// The body is longer than this suite reads, which does not mean that the server is wrong.
 pub(crate) fn within_limit(length: usize) -> Result<(), NoAnswer> {
     if length as u64 <= BODY_LIMIT {
         return Ok(());
@@ -69,7 +69,7 @@ impl NoAnswer {
         }
     }
 
-    /// Explains the error, if the HTTP library's message is known; otherwise returns that message.
+    /// Explains the error, if the HTTP library's message is known; otherwise returns the message.
     pub(crate) fn description(&self) -> &str {
         const CLOSED: [&str; 4] = [
             "connection closed before message completed",
@@ -129,7 +129,7 @@ impl Answer {
         (200..300).contains(&self.status)
     }
 
-    /// The values of a header, joined as HTTP joins them.
+    /// Returns the values of a header, joined by commas.
     pub(crate) fn header(&self, name: &str) -> Option<String> {
         let values: Vec<&str> = self
             .headers
@@ -140,7 +140,7 @@ impl Answer {
         (!values.is_empty()).then(|| values.join(", "))
     }
 
-    /// The body without its content encoding.
+    /// Returns the body without its content encoding.
     pub(crate) fn plain(&self) -> &Bytes {
         let gzip = self.headers.iter().any(|(name, value)| {
             name.eq_ignore_ascii_case("content-encoding") && value.eq_ignore_ascii_case("gzip")
@@ -173,7 +173,7 @@ impl Answer {
             .as_ref()
     }
 
-    /// Summary of a markup body: its media type, and the title of a page.
+    /// Summarizes a markup body: its media type, and the title of a page.
     pub(crate) fn markup(&self) -> Option<String> {
         let named = self.header("content-type").unwrap_or_default();
         let named = named.split(';').next().unwrap_or_default().trim();

@@ -14,7 +14,7 @@ pub(crate) const RAW: &str = "raw";
 /// Maximum length of a body in a command line, in bytes.
 const BODY_SHOWN: usize = 4000;
 
-/// A `curl` command line (or for raw bytes one that pipes them to the socket).
+/// Returns a `curl` command line; for raw bytes, one that pipes them to the socket.
 pub(crate) fn command(base: &Base, wire: &Wire) -> String {
     match wire {
         Wire::Raw(bytes) => raw(base, &encoded(bytes)),
@@ -30,11 +30,11 @@ pub(crate) fn command(base: &Base, wire: &Wire) -> String {
     }
 }
 
-/// A body for a command line.
+/// A body as it is included in a command line.
 pub(crate) enum Body<'a> {
     Empty,
     Text(&'a str),
-    /// In base64.
+    /// The bytes in base64.
     Encoded(String),
 }
 
@@ -48,12 +48,12 @@ impl<'a> Body<'a> {
     }
 }
 
-/// Bytes in base64.
+/// Encodes bytes in base64.
 pub(crate) fn encoded(bytes: &[u8]) -> String {
     base64::engine::general_purpose::STANDARD.encode(bytes)
 }
 
-/// Pipes base64-encoded bytes to the socket.
+/// Returns a command that pipes base64-encoded bytes to the socket.
 pub(crate) fn raw(base: &Base, bytes: &str) -> String {
     let Base { host, port, .. } = base;
     let open = if base.tls {
@@ -65,7 +65,7 @@ pub(crate) fn raw(base: &Base, bytes: &str) -> String {
     format!("echo {} | base64 -d | {open}", argument(bytes))
 }
 
-/// Sends a request with `curl`.
+/// Returns a `curl` command that sends a request.
 pub(crate) fn http(
     method: &str,
     url: &str,
@@ -102,8 +102,8 @@ pub(crate) fn http(
     format!("{input}{line} {}", word(url))
 }
 
-/// Returns a command that is short enough to be shown, otherwise a comment. A truncated command
-/// would leave a quote open, and the shell would execute the end of the next one.
+/// Returns the command if it has at most `most` characters, otherwise a comment. Truncating it
+/// would leave a quote open, so the shell would execute the end of the next command.
 pub(crate) fn whole(command: &str, most: usize) -> Cow<'_, str> {
     match command.chars().count() {
         count if count > most => Cow::Owned(format!("# command of {count} characters omitted")),

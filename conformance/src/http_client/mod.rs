@@ -1,4 +1,4 @@
-//! HTTP client: sends exactly what a scenario says.
+//! HTTP client: sends exactly the bytes that a scenario specifies.
 
 pub(crate) mod answer;
 pub(crate) mod curl;
@@ -22,9 +22,9 @@ use crate::http_client::wire::{Outgoing, Wire};
 /// Settings of connections to targets.
 #[derive(Debug, Clone)]
 pub struct Connection {
-    /// Headers added to every request that does not name them itself.
+    /// Headers added to every request that does not set them itself.
     pub headers: Vec<(String, String)>,
-    /// Certificate authorities in PEM, instead of the system's.
+    /// Trusted certificate authorities in PEM; by default, the system's.
     pub cacert: Option<Vec<u8>>,
     /// Whether any server certificate is accepted.
     pub insecure: bool,
@@ -142,8 +142,8 @@ impl Client {
         })
     }
 
-    /// Adds the user's headers that the request does not set itself. The identity is chosen by the
-    /// scenario, so an Authorization header is not added (see `Server`).
+    /// Adds the user's headers that the request does not set itself, except Authorization, because
+    /// the scenario chooses the identity (see `Server`).
     pub(crate) fn complete(&self, headers: &mut Vec<(String, String)>) {
         for (name, value) in &self.headers {
             if name.eq_ignore_ascii_case("authorization") {
@@ -158,7 +158,7 @@ impl Client {
         }
     }
 
-    /// Adds the same headers to a raw request, after its first line.
+    /// Adds the user's headers to a raw request, after its first line.
     pub(crate) fn complete_raw(&self, bytes: &mut Vec<u8>) {
         let end_of_line = bytes.windows(2).position(|two| two == b"\r\n");
         let Some(place) = end_of_line.map(|place| place + 2) else {
@@ -179,7 +179,7 @@ impl Client {
         bytes.splice(place..place, lines.into_bytes());
     }
 
-    /// Sends a request of either kind.
+    /// Sends a request, by HTTP or raw.
     pub(crate) async fn carry(&self, base: &Base, wire: &Wire) -> Result<Answer, NoAnswer> {
         match wire {
             Wire::Http(request) => self.send(base, request).await,
@@ -282,13 +282,13 @@ fn causes(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Timeout of tests for expected events, only so that a hang ends.
+/// Timeout in tests for expected events, so that a hang ends.
 #[cfg(test)]
 pub(crate) const HANG_LIMIT: Duration = Duration::from_secs(120);
 
 #[cfg(test)]
 impl Connection {
-    /// Connection settings with the timeout of tests.
+    /// Creates connection settings with the long timeout of tests.
     pub(crate) fn patient() -> Self {
         Self {
             timeout: HANG_LIMIT,

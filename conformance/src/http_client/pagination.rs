@@ -34,7 +34,7 @@ impl Default for Listings {
 }
 
 impl Listings {
-    /// Budget of one inspection of a server's collections, which has its own timeout.
+    /// Creates the budget for one inspection of a server's collections, which has its own timeout.
     pub(crate) fn of_server() -> Self {
         Self {
             bytes: AtomicU64::new(LIST_BYTES),
@@ -42,7 +42,7 @@ impl Listings {
         }
     }
 
-    /// Consumes budget, and returns whether some is left.
+    /// Consumes this part of the budget, and returns whether some is left.
     fn take(&self, bytes: u64, milliseconds: u64) -> bool {
         let taken = |left: &AtomicU64, much: u64| {
             let rest = |left: u64| Some(left.saturating_sub(much));
@@ -59,7 +59,7 @@ impl Listings {
 pub(crate) struct Pagination<'a> {
     listings: &'a Listings,
     start: Instant,
-    /// Start of the last page.
+    /// Start time of the last page's request.
     page: Instant,
     bytes: u64,
     cursors: HashSet<String>,
@@ -80,7 +80,7 @@ impl<'a> Pagination<'a> {
     /// Records the cursor of the next page, after a page of this size.
     ///
     /// # Errors
-    /// A message why reading should stop.
+    /// A message that explains why reading must stop.
     pub(crate) fn advance(&mut self, cursor: &str, page_bytes: usize) -> Result<(), String> {
         let milliseconds = u64::try_from(self.page.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.page = Instant::now();

@@ -11,7 +11,8 @@ use crate::http_client::answer::{Answer, NoAnswer};
 use crate::http_client::wire::Outgoing;
 use crate::http_client::{Base, USER_AGENT};
 
-/// Maximum length of a response, in bytes: each part that arrives is parsed with all previous ones.
+/// Maximum length of a response, in bytes. It is small, as each arriving part is parsed with all
+/// previous ones.
 const ANSWER_LIMIT: usize = 1024 * 1024;
 
 /// Maximum number of header lines of a response.

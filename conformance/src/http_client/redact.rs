@@ -18,7 +18,7 @@ const LONG_ENOUGH: usize = 8;
 /// Redacts the secrets of a run in strings.
 #[derive(Clone, Default)]
 pub(crate) struct Redactor {
-    /// Longest first, so that no secret leaves the rest of a longer one.
+    /// The secrets, longest first, so that redacting one leaves no rest of a longer one.
     secrets: Vec<String>,
     /// Further headers whose values are never shown, in lower case.
     headers: Vec<String>,
@@ -31,7 +31,7 @@ impl std::fmt::Debug for Redactor {
 }
 
 impl Redactor {
-    /// Redacts this string wherever it occurs; a short one only if it is the whole string, or
+    /// Adds a secret to redact wherever it occurs; a short one only if it is the whole string or
     /// follows the scheme `Bearer`.
     #[must_use]
     pub(crate) fn secret(mut self, secret: &str) -> Self {
@@ -43,8 +43,8 @@ impl Redactor {
         self
     }
 
-    /// Never shows the value of this header, and redacts it elsewhere if it is long enough not to
-    /// be a common word.
+    /// Adds a header whose value is never shown, and is redacted elsewhere if it is long enough not
+    /// to be a common word.
     #[must_use]
     pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push(name.to_ascii_lowercase());
@@ -72,7 +72,7 @@ impl Redactor {
         })
     }
 
-    /// Redacts a raw request.
+    /// Redacts the secrets and credential headers of a raw request.
     pub(crate) fn raw(&self, text: &str) -> String {
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
         let lines = head.split("\r\n").map(|line| match line.split_once(": ") {
@@ -84,7 +84,7 @@ impl Redactor {
         self.text(&format!("{}{end}", lines.join("\r\n")))
     }
 
-    /// Redacts the value of a header: of credentials only the scheme is shown.
+    /// Redacts the value of a header. For credentials, only the authentication scheme is shown.
     pub(crate) fn header_value(&self, name: &str, value: &str) -> String {
         let name = name.to_ascii_lowercase();
         if CREDENTIALS.contains(&name.as_str()) {
@@ -139,7 +139,7 @@ pub(crate) fn is_redacted(shown: &str, text: &str) -> bool {
     !secrets.is_empty() && secrets.iter().all(is_one)
 }
 
-/// Whether the string contains the secret where it is redacted.
+/// Whether the string contains the secret at a position where it would be redacted.
 fn reveals(text: &str, secret: &str) -> bool {
     text == secret
         || text.contains(secret) && (secret.len() >= LONG_ENOUGH || text.contains(&bearer(secret)))

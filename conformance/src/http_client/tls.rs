@@ -1,4 +1,4 @@
-//! TLS trust.
+//! Trust in the TLS certificates of servers.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use rustls_platform_verifier::BuilderVerifierExt as _;
 
 use super::{Connection, ConnectionError};
 
-/// TLS configuration of a connection: the trusted certificates.
+/// Creates the TLS configuration of a connection, with the trusted certificates.
 pub(super) fn config(connection: &Connection) -> Result<rustls::ClientConfig, ConnectionError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider))
@@ -59,7 +59,7 @@ pub(super) fn config(connection: &Connection) -> Result<rustls::ClientConfig, Co
 /// Trusted server certificates.
 #[derive(Debug)]
 enum Trust {
-    /// Any: the user asked for it.
+    /// Any certificate, as the user requested.
     Any,
     /// Certificates signed by the given authorities, and the given certificates themselves.
     Given(Arc<WebPkiServerVerifier>, Vec<CertificateDer<'static>>),
@@ -136,7 +136,8 @@ pub(super) mod tests {
     use crate::http_client::wire::Outgoing;
     use crate::http_client::{Base, Client};
 
-    /// TLS server that responds to every connection once, and its self-signed certificate in PEM.
+    /// Starts a TLS server that responds to every connection once; returns its port, and its
+    /// self-signed certificate in PEM.
     pub(crate) async fn serve(name: &str, is_ca: IsCa) -> (u16, String) {
         let mut made = CertificateParams::new([name.to_owned()]).expect("a name");
         made.is_ca = is_ca;

@@ -15,13 +15,13 @@ pub(crate) struct Outgoing {
 /// A request, ready to be sent.
 #[derive(Debug)]
 pub(crate) enum Wire {
-    /// By the HTTP client.
+    /// A request sent by the HTTP client.
     Http(Outgoing),
-    /// Directly to the socket.
+    /// Bytes sent directly to the socket.
     Raw(Vec<u8>),
 }
 
-/// Method and path of a raw request: the first two words.
+/// Returns method and path of a raw request: its first two words.
 pub(crate) fn request_line(bytes: &[u8]) -> (String, String) {
     let text = String::from_utf8_lossy(bytes);
     let mut words = text.split_whitespace().map(str::to_owned);

@@ -34,7 +34,7 @@ use crate::sync::lock;
 /// Maximum length of a request's body, in bytes.
 const BODY: usize = 1024 * 1024;
 
-/// Status and reason of a rejection.
+/// Status of a rejected admin request, and the reason.
 struct Refused(StatusCode, String);
 
 impl Shared {
@@ -87,7 +87,7 @@ impl Shared {
         }
     }
 
-    /// Lists, enables and disables faults.
+    /// Handles requests that list, enable or disable faults.
     fn switch(
         &self,
         method: &Method,
@@ -137,8 +137,8 @@ impl Shared {
     }
 }
 
-/// Whether a request comes from a web page: it has an origin, or a host name that only an attacker
-/// would resolve to the loopback interface.
+/// Whether a request comes from a web page: it has an Origin header, or a host name that only an
+/// attacker would resolve to the loopback interface.
 fn is_of_page(head: &Parts, listens_at: IpAddr) -> bool {
     if head.headers.contains_key(ORIGIN) {
         return true;
@@ -180,7 +180,7 @@ fn decoded(text: &str) -> Result<String, Refused> {
     Ok(decoded.into_owned())
 }
 
-/// Query parameters that are not consumed yet.
+/// Query parameters of a request that are not consumed yet.
 #[derive(Debug)]
 struct Parameters(Vec<(String, String)>);
 
@@ -223,7 +223,7 @@ impl Parameters {
         Ok(filter)
     }
 
-    /// Rejects unused parameters: a misspelt filter would match everything.
+    /// Rejects parameters that no handler consumed: a misspelt filter would match everything.
     fn end(&self) -> Result<(), Refused> {
         match self.0.first() {
             None => Ok(()),

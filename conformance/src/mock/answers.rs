@@ -1,4 +1,4 @@
-//! Responses of the mock, whole or cut off.
+//! Responses of the mock, complete or truncated.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -16,13 +16,13 @@ use crate::http_client::answer::Answer;
 #[error("closed on purpose")]
 pub(super) struct Closed;
 
-/// A body, whole or truncated.
+/// A response body, complete or truncated.
 #[derive(Debug)]
 pub(super) struct Sent {
     bytes: Option<Bytes>,
-    /// Whether the connection ends before the end of the body.
+    /// Whether the connection is closed before the end of the body.
     cut: bool,
-    /// Whether the available bytes had a chance to be sent.
+    /// Whether the available bytes had a chance to be sent before the connection is closed.
     waited: bool,
 }
 
@@ -35,7 +35,7 @@ impl Sent {
         }
     }
 
-    /// The bytes that are still to be sent.
+    /// The bytes of the body that are still to be sent.
     pub(super) fn bytes(&self) -> Bytes {
         self.bytes.clone().unwrap_or_default()
     }
@@ -76,8 +76,8 @@ impl Body for Sent {
     }
 }
 
-/// Builds the response that is sent. With `cut`, at most that number of bytes of its body are sent,
-/// fewer than it has, under the length of the whole.
+/// Builds the response to send. With `cut`, at most that many bytes of its body are sent, always
+/// fewer than it has, with the Content-Length of the whole body.
 pub(super) fn response(answer: &Answer, head: bool, cut: Option<usize>) -> Response<Sent> {
     let mut response = Response::new(Sent::whole(answer.body.clone()));
     *response.status_mut() = status(answer.status);
@@ -109,12 +109,12 @@ pub(super) fn response(answer: &Answer, head: bool, cut: Option<usize>) -> Respo
     response
 }
 
-/// Returns a valid status, or 502 for one that cannot be sent.
+/// Converts a number to a status; one that cannot be sent becomes 502.
 fn status(number: u16) -> StatusCode {
     StatusCode::from_u16(number).unwrap_or(StatusCode::BAD_GATEWAY)
 }
 
-/// A JSON response of the mock itself.
+/// Builds a JSON response of the mock itself.
 pub(super) fn json(status: StatusCode, value: &Value) -> Response<Sent> {
     let mut response = Response::new(Sent::whole(value.to_string()));
     *response.status_mut() = status;
@@ -123,14 +123,14 @@ pub(super) fn json(status: StatusCode, value: &Value) -> Response<Sent> {
     response
 }
 
-/// A response that only confirms success.
+/// Builds a response that only confirms success.
 pub(super) fn done() -> Response<Sent> {
     let mut response = Response::new(Sent::whole(Bytes::new()));
     *response.status_mut() = StatusCode::NO_CONTENT;
     response
 }
 
-/// An error of the mock itself, with a code that the servers do not use.
+/// Builds an error response of the mock itself, with a code that the servers do not use.
 pub(super) fn refused(status: StatusCode, why: &str) -> Response<Sent> {
     json(status, &json!({"code": "mock_error", "message": why}))
 }

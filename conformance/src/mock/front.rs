@@ -1,4 +1,4 @@
-//! Recording proxy in front of the servers.
+//! Recording proxy in front of the mock's servers.
 
 use bytes::Bytes;
 use http::request::Parts;
@@ -20,9 +20,9 @@ use crate::sync::lock;
 
 /// Maximum length of a request's body, in bytes.
 const BODY: usize = 64 * 1024 * 1024;
-/// Maximum total size of concurrent request bodies, in KiB; further ones wait.
+/// Maximum total size of concurrent request bodies, in KiB; further requests wait.
 pub(super) const ROOM: usize = 256 * 1024;
-/// Headers about framing and routing of one connection; they are not forwarded.
+/// Headers for framing and routing on one connection, which are not forwarded.
 const FRAMING: [&str; 9] = [
     "connection",
     "content-length",
@@ -37,7 +37,7 @@ const FRAMING: [&str; 9] = [
 /// The methods that the HTTP client knows by name.
 const METHODS: [&str; 7] = ["GET", "HEAD", "PUT", "POST", "PATCH", "DELETE", "OPTIONS"];
 
-/// Response to a body that was not read.
+/// Status and message of the response to a request whose body was not read.
 struct Unread(StatusCode, &'static str);
 
 impl Shared {
@@ -69,7 +69,7 @@ impl Shared {
         Ok(answered)
     }
 
-    /// Reads the whole body, and reserves its memory.
+    /// Reads the whole body, and reserves memory for it.
     async fn read(&self, body: Incoming) -> Result<(Bytes, SemaphorePermit<'_>), Unread> {
         const LONG: Unread = Unread(
             StatusCode::PAYLOAD_TOO_LARGE,
@@ -99,7 +99,7 @@ impl Shared {
         }
     }
 
-    /// Forwards a request to its server, altered by faults.
+    /// Forwards a request to its server, and alters both sides by the faults.
     async fn carried(
         &self,
         api: Recipient,
@@ -165,10 +165,10 @@ impl Shared {
     }
 }
 
-/// Identity of requests, as in faults of the suite.
+/// Identity of every request, by which faults select requests.
 const WHO: &str = "administrator";
 
-/// The name of an API, as on the admin address.
+/// Returns the name of an API, as used on the admin address.
 pub(super) const fn name(api: Recipient) -> &'static str {
     match api {
         Recipient::Control => "control",
@@ -185,7 +185,7 @@ fn texts(headers: &HeaderMap) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Path and query as on the wire.
+/// Returns path and query as they were on the wire.
 fn target(head: &Parts) -> &str {
     head.uri
         .path_and_query()
@@ -202,7 +202,7 @@ fn recorded_request(api: Recipient, head: &Parts, body: Bytes) -> recorded::Requ
     }
 }
 
-/// Builds the request to the server.
+/// Builds the request to the server behind the proxy.
 fn wire(base: &Base, head: &Parts, body: Bytes) -> Wire {
     let mut headers = texts(&head.headers);
     headers.retain(|(name, _)| {

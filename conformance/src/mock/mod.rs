@@ -34,13 +34,13 @@ use faults::Faults;
 use recorded::Recordings;
 use servers::Servers;
 
-/// Timeout of the servers; the engine's own limit of one evaluation is 30 s.
+/// Timeout of a server's response; the engine's own limit of one evaluation is 30 s.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(120);
 
 /// Options of the mock.
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
-    /// Listen address.
+    /// IP address to listen on.
     pub(crate) host: IpAddr,
     /// Port of the engine; 0 for any free one.
     pub(crate) port: u16,
@@ -78,13 +78,13 @@ pub(crate) struct Mock {
 struct Shared {
     client: Client,
     options: Options,
-    /// Current servers; a request stays with those that it started on.
+    /// Current servers; a request ends on the servers on which it started.
     servers: Mutex<Arc<Servers>>,
     recordings: Mutex<Recordings>,
     faults: Mutex<Faults>,
-    /// Notified whenever faults are disabled, which releases hanging requests.
+    /// Notified whenever faults are disabled or requests released; then hanging requests end.
     released: watch::Sender<()>,
-    /// Memory for concurrent request bodies, in KiB.
+    /// Semaphore for the memory of concurrent request bodies, in KiB.
     room: Semaphore,
     /// Locked while the servers restart.
     resetting: tokio::sync::Mutex<()>,
@@ -162,7 +162,7 @@ impl Mock {
         self.shared.released.send_replace(());
     }
 
-    /// Received requests, oldest first, each with its response.
+    /// Returns the received requests, oldest first, each with its response.
     pub(crate) fn received(&self) -> Vec<(Request, Option<Reply>)> {
         lock(&self.shared.recordings).all()
     }
@@ -231,7 +231,7 @@ fn addresses(
 }
 
 impl Shared {
-    /// The current servers.
+    /// Returns the current servers.
     fn servers(&self) -> Arc<Servers> {
         Arc::clone(&lock(&self.servers))
     }

@@ -1,4 +1,4 @@
-//! Recorded requests, up to a limit.
+//! Recorded requests of the mock, up to a limit.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,15 +9,15 @@ use serde_json::{Map, Value};
 
 /// Maximum size of all recorded requests, in bytes; the oldest are dropped.
 const TOTAL: usize = 32 * 1024 * 1024;
-/// Memory of a request in addition to its strings, in bytes.
+/// Estimated memory of a recorded request in addition to its strings, in bytes.
 const OVERHEAD: usize = 256;
 
-/// Limits of the recording.
+/// Limits of the recorded requests.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// Maximum number of requests; the oldest are dropped.
+    /// Maximum number of recorded requests; the oldest are dropped.
     pub(crate) requests: usize,
-    /// Maximum number of recorded bytes of one body.
+    /// Maximum number of recorded bytes of a request's body.
     pub(crate) body: usize,
     /// Maximum number of recorded bytes of a response's body.
     pub(crate) answer: usize,
@@ -30,7 +30,7 @@ pub(crate) struct Request {
     pub(crate) method: String,
     /// Path and query as on the wire.
     pub(crate) target: String,
-    /// In the order of arrival, names in lower case.
+    /// Headers in the order of arrival, names in lower case.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Bytes,
 }
@@ -48,34 +48,34 @@ pub(crate) struct Reply {
 struct Recorded {
     number: u64,
     request: Request,
-    /// Length of the whole body.
+    /// Length of the whole request body, in bytes.
     length: usize,
-    /// Response; none until it is sent, or if none was.
+    /// Response; none before it is sent, or if none is ever sent.
     reply: Option<Reply>,
     faults: Vec<String>,
 }
 
-/// The latest requests.
+/// The latest requests, within the limits.
 #[derive(Debug)]
 pub(super) struct Recordings {
     limits: Limits,
     kept: VecDeque<Recorded>,
-    /// Total size in bytes.
+    /// Total size of the recorded requests, in bytes.
     size: usize,
-    /// Number of the next request; deleting requests does not reset it, so that numbers stay
+    /// Number of the next request. It is not reset when requests are deleted, so that numbers stay
     /// unique.
     next: u64,
-    /// Number of requests dropped since the last deletion.
+    /// Number of requests dropped because of the limits since the last deletion.
     dropped: u64,
 }
 
-/// Filter of requests.
+/// Filter of recorded requests.
 #[derive(Debug, Default)]
 pub(super) struct Filter {
     pub(super) api: Option<String>,
     pub(super) method: Option<String>,
     pub(super) path: Option<String>,
-    /// Only those with a greater number.
+    /// Only requests with a greater number than this.
     pub(super) after: Option<u64>,
 }
 
@@ -137,7 +137,7 @@ impl Recordings {
         }
     }
 
-    /// All recorded requests, oldest first, each with its response.
+    /// Returns all recorded requests, oldest first, each with its response.
     pub(super) fn all(&self) -> Vec<(Request, Option<Reply>)> {
         let kept = self.kept.iter();
         kept.map(|one| (one.request.clone(), one.reply.clone()))
@@ -150,7 +150,7 @@ impl Recordings {
         self.dropped = 0;
     }
 
-    /// The requests that match the filter, oldest first.
+    /// Returns the requests that match the filter as JSON, oldest first.
     pub(super) fn show(&self, filter: &Filter) -> Value {
         let shown = self.kept.iter().filter(|one| filter.fits(one));
         let shown = shown.map(Recorded::show).collect();

@@ -22,7 +22,7 @@ pub(super) struct Servers {
 #[derive(Debug)]
 struct Server {
     base: Base,
-    /// The server and its data folder, which are dropped with this.
+    /// The server and its data folder, which exist as long as this value.
     _held: (Running, Option<TempDir>),
 }
 
@@ -40,7 +40,7 @@ impl Servers {
         Ok(Self { engine, control })
     }
 
-    /// Address of this API; none if it is not served.
+    /// Returns the address of an API's server; none if the API is not served.
     pub(super) fn base(&self, api: Recipient) -> Option<&Base> {
         match api {
             Recipient::Engine => Some(&self.engine.base),

@@ -1,8 +1,8 @@
 //! Replay of recorded requests, and comparison of the responses.
 //!
 //! Only the evidence is needed, so rules that this suite does not have can be replayed too. If it
-//! has them, their scenarios add what the evidence lacks: what a request waits for, and credentials
-//! that are not a token of the target.
+//! has them, their scenarios add information that the evidence lacks: the effect that a request
+//! waits for, and credentials that are not a token of the target.
 
 mod recorded;
 mod request;
@@ -37,7 +37,7 @@ pub(crate) use recorded::RecordedRule;
 use request::RequestBuilder;
 use substitute::Substitutions;
 
-/// Pause before a request for an eventual effect is repeated.
+/// Pause between repetitions of a request that waits for an eventual effect.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Target and settings of a replay.
@@ -46,11 +46,11 @@ pub(crate) struct Replay<'a> {
     pub(crate) target: &'a Target,
     pub(crate) client: &'a Client,
     pub(crate) contract: &'a Contract,
-    /// New prefix of resource names.
+    /// Prefix of resource names in the replay, in place of that of the earlier run.
     pub(crate) run: &'a str,
     /// Timeout of eventual effects.
     pub(crate) eventual_timeout: Duration,
-    /// Whether state that others see may be changed on a remote server.
+    /// Whether requests may change state that others see on a remote server.
     pub(crate) own_target: bool,
     /// Journal of resources created on servers that the suite did not start.
     pub(crate) ledger: &'a Ledger,
@@ -59,7 +59,7 @@ pub(crate) struct Replay<'a> {
 /// Result of a replayed request.
 #[derive(Debug)]
 pub(crate) struct ReplayedResponse {
-    /// Number of the step, and the request with `<ns>` for own names.
+    /// Number of the step, and the request with `<ns>` in place of the run's name prefix.
     pub(crate) step: usize,
     pub(crate) request: String,
     /// Differences from the recorded response.
@@ -82,7 +82,7 @@ impl ReplayedResponse {
 /// Why a replay stopped early.
 #[derive(Debug)]
 pub(crate) enum Stopped {
-    /// It cannot be repeated.
+    /// The rule's requests cannot be replayed; contains the reason.
     NotPossible(String),
     /// The target cannot be reached, or died.
     Unreachable(String),
@@ -92,10 +92,10 @@ pub(crate) enum Stopped {
 
 impl Replay<'_> {
     /// Resends the requests of a rule; `on_response` receives each response. Created resources are
-    /// removed, started servers are stopped.
+    /// removed, and started servers are stopped.
     ///
     /// # Errors
-    /// Why it stopped early.
+    /// Why the replay stopped early.
     pub(crate) async fn replay(
         &self,
         recorded: &RecordedRule<'_>,
@@ -149,7 +149,7 @@ impl Replay<'_> {
         ended
     }
 
-    /// Starts or reaches the servers of a rule; returns whether resources on them persist.
+    /// Starts the servers of a rule or connects to them; returns whether resources on them persist.
     async fn start(
         &self,
         recorded: &RecordedRule<'_>,
@@ -173,7 +173,7 @@ impl Replay<'_> {
         Ok((started, servers.lasts()))
     }
 
-    /// Sends the requests; returns whether one of them has lost its response.
+    /// Sends the requests of a rule; returns whether one of them no longer gets a response.
     async fn report_answer(
         &self,
         builder: &RequestBuilder<'_>,
@@ -229,7 +229,7 @@ impl Replay<'_> {
         Ok(silent)
     }
 
-    /// Substitutions of resource names and addresses.
+    /// Returns the substitutions of resource names and addresses.
     fn substitutions(&self, builder: &RequestBuilder<'_>) -> Substitutions {
         let recorded = builder.recorded;
         let mut substitutions = Substitutions::default();
@@ -243,8 +243,8 @@ impl Replay<'_> {
         substitutions
     }
 
-    /// Sends a request with substitutions, until its expected effect or the timeout. Returns the
-    /// exchange, and the response.
+    /// Sends a request with substitutions, again until its expected effect or the timeout. Returns
+    /// the exchange and the response.
     async fn ask(
         &self,
         builder: &RequestBuilder<'_>,
@@ -288,8 +288,8 @@ impl Replay<'_> {
         }
     }
 
-    /// Whether the expected effect of a request has occurred: as the scenario says, otherwise a
-    /// response like the recorded one.
+    /// Whether the expected effect of a request has occurred: by the conditions of the scenario,
+    /// otherwise by a response that equals the recorded one.
     fn came_about(
         &self,
         builder: &RequestBuilder<'_>,
@@ -323,7 +323,7 @@ impl Replay<'_> {
     }
 }
 
-/// Whether a later request contains this string.
+/// Whether some later request contains this string.
 fn repeats(later: &[RecordedRequest<'_>], text: &str) -> bool {
     later.iter().any(|one| {
         let request = &one.exchange.request;

@@ -9,10 +9,10 @@ use crate::scenario::{Scenario, Step};
 #[derive(Debug)]
 pub(crate) struct RecordedRule<'a> {
     pub(crate) rule: &'a str,
-    /// The setup that its server was started in.
+    /// The setup in which the rule's server was started.
     pub(super) setup: &'a str,
     pub(super) started: &'a RunStarted,
-    /// The run that sent the requests, which is the prefix of its resource names.
+    /// Name of the run that sent the requests; its resource names have this prefix.
     pub(super) run: &'a str,
     /// Exchanges, without those of the cleanup.
     pub(super) exchanges: Vec<&'a Exchange>,
@@ -29,7 +29,7 @@ pub(super) struct RecordedRequest<'a> {
 }
 
 impl<'a> RecordedRule<'a> {
-    /// Collects the evidence of one chosen rule of a run.
+    /// Collects the evidence of one rule that a run chose.
     pub(crate) fn of(events: &'a [Event], started: &'a RunStarted, chosen: &'a ChosenRule) -> Self {
         let exchanges = events.iter().filter_map(|event| match event {
             Event::Exchange(exchange) if exchange.rule == chosen.rule && exchange.step > 0 => {
@@ -52,19 +52,20 @@ impl<'a> RecordedRule<'a> {
         }
     }
 
-    /// Whether any request was sent by this identity.
+    /// Whether this identity sent any request.
     pub(super) fn asks(&self, identity: &str) -> bool {
         let mut exchanges = self.exchanges.iter();
         exchanges.any(|exchange| exchange.identity == identity)
     }
 
-    /// The step of this suite's scenario to which an exchange belongs.
+    /// Returns the step of this suite's scenario to which an exchange belongs.
     pub(super) fn step(&self, exchange: &Exchange) -> Option<&Step> {
         let steps = &self.scenario.as_ref()?.steps;
         steps.get(exchange.step.checked_sub(1)?)
     }
 
-    /// The requests in order. One that was repeated for an expected response appears once.
+    /// Returns the requests in order. A request that was repeated until its response was as
+    /// expected appears once.
     pub(super) fn requests(&self) -> Vec<RecordedRequest<'a>> {
         let normalizer = Normalizer::new(self.run, self.rule);
         let vendor = &self.started.target.vendor;

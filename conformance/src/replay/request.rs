@@ -15,7 +15,7 @@ use crate::run::side_effects::{SideEffects, side_effects_of};
 use crate::scenario::Identity;
 use crate::target::server::Server;
 
-/// Error for a request with a credential of its own.
+/// Error for a request whose credential is not a token of the target.
 const NO_CREDENTIAL: &str = "the evidence does not hold the credential of its request, and this \
     suite does not know the step";
 
@@ -31,7 +31,7 @@ pub(super) struct RequestBuilder<'a> {
 }
 
 impl<'a> RequestBuilder<'a> {
-    /// The API of a request, and its base address.
+    /// Returns the API and base address that a request is sent to.
     pub(super) fn recipient(&self, exchange: &Exchange) -> (Option<Document>, &'a Base) {
         match (exchange.identity.as_str(), &self.server.mock) {
             ("suite", Some(mock)) => (None, mock),
@@ -40,7 +40,7 @@ impl<'a> RequestBuilder<'a> {
         }
     }
 
-    /// Side effects of the request.
+    /// Returns the side effects of a request.
     pub(super) fn side_effects(&self, document: Document, wire: &Wire) -> SideEffects {
         let (method, path, body) = match wire {
             Wire::Raw(bytes) => {
@@ -59,7 +59,7 @@ impl<'a> RequestBuilder<'a> {
     /// Builds the request with substitutions.
     ///
     /// # Errors
-    /// The part that the evidence does not contain.
+    /// A message that names the part that the evidence does not contain.
     pub(super) fn wire(
         &self,
         exchange: &Exchange,
@@ -110,7 +110,7 @@ impl<'a> RequestBuilder<'a> {
         Ok(Wire::Http(request))
     }
 
-    /// Path and query below the recorded address.
+    /// Returns path and query of a request, below the base address of the earlier run.
     fn path(&self, exchange: &Exchange) -> String {
         let url = &exchange.request.url;
         let started = &self.recorded.started;
@@ -129,7 +129,7 @@ impl<'a> RequestBuilder<'a> {
         }
     }
 
-    /// Authorization header of the identity, with the token of this target.
+    /// Returns the Authorization header of the request's identity, with the token of this target.
     fn authorization(&self, exchange: &Exchange) -> Result<Option<String>, String> {
         let server = match exchange.identity.as_str() {
             "engine" => self.server.engine(),
@@ -156,7 +156,7 @@ impl<'a> RequestBuilder<'a> {
     }
 }
 
-/// Restores the secrets in a string: each identity had only one.
+/// Restores the redacted token in a string: each identity had only one.
 fn reveal_token<'a>(text: &'a str, key: Option<&str>) -> Result<Cow<'a, str>, String> {
     match key {
         _ if !text.contains(REDACTED) => Ok(Cow::Borrowed(text)),

@@ -15,8 +15,8 @@ struct Badge {
     color: &'static str,
 }
 
-/// Renders the badge: proven rules of all, by a profile, or of the claimed ones with documents and
-/// suite version.
+/// Renders the badge of a run: proven and all rules of its profile; without one, of the claimed
+/// capabilities, with the titles of the documents and the suite's version.
 pub(super) fn render(digest: &Digest) -> serde_json::Result<String> {
     let (label, message, Score { proven, rules }) = match digest.standing() {
         Some(standing) => {
@@ -45,7 +45,7 @@ pub(super) fn render(digest: &Digest) -> serde_json::Result<String> {
     Ok(serde_json::to_string_pretty(&badge)? + "\n")
 }
 
-/// Message without a profile.
+/// Formats the message of a badge for a run without a profile.
 fn message(digest: &Digest, claimed: Score) -> String {
     let Score { proven, rules } = claimed;
     let all = capability::score(digest.rows.iter());
@@ -60,7 +60,7 @@ fn message(digest: &Digest, claimed: Score) -> String {
     )
 }
 
-/// Renders the badge of a profile alone: how many of the required rules are proven.
+/// Renders the badge of one profile: how many of its required rules are proven.
 pub(super) fn of_standing(standing: &ProfileResult) -> serde_json::Result<String> {
     let Score { proven, rules } = standing.must;
     let badge = Badge {
@@ -76,7 +76,7 @@ pub(super) fn of_standing(standing: &ProfileResult) -> serde_json::Result<String
     Ok(serde_json::to_string_pretty(&badge)? + "\n")
 }
 
-/// The titles of the documents that the run was judged by.
+/// Titles of the documents that the run was judged by.
 fn edition(digest: &Digest) -> String {
     let judged_by = |document: &Document| !digest.outcomes(*document).is_empty();
     let documents = Document::ALL.into_iter().filter(judged_by);

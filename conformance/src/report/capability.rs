@@ -7,12 +7,12 @@ use crate::catalogue::{Catalogue, Document, Level};
 use crate::judge::verdict::{Reason, Verdict};
 use crate::report::{Digest, Row};
 
-/// Number of proven rules, of all that were chosen.
+/// Number of proven rules among the chosen ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Score {
-    /// Rules that were run and passed.
+    /// Number of rules that were run and passed.
     pub proven: usize,
-    /// All chosen rules.
+    /// Number of all chosen rules.
     pub rules: usize,
 }
 
@@ -20,15 +20,15 @@ pub struct Score {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Capability {
-    /// Its name.
+    /// Name of the capability.
     pub name: String,
-    /// Support by the target.
+    /// Support of the capability by the target.
     pub support: Support,
-    /// Its rules.
+    /// Score of the capability's rules.
     #[serde(flatten)]
     pub score: Score,
-    /// Rules that pass though the target does not claim the capability; known only for a run that
-    /// [probes](crate::SuiteBuilder::probe).
+    /// Number of passing rules although the target does not claim the capability; known only for a
+    /// run that [probes](crate::SuiteBuilder::probe).
     pub unclaimed_hold: usize,
 }
 
@@ -36,9 +36,9 @@ pub struct Capability {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Support {
-    /// Claimed, and every rule is proven.
+    /// Claimed, and every rule of the capability is proven.
     Full,
-    /// Claimed, and some rule is not proven.
+    /// Claimed, and some rule of the capability is not proven.
     Partial,
     /// Not claimed.
     NotClaimed,
@@ -54,7 +54,7 @@ pub fn score<'a>(rows: impl Iterator<Item = &'a Row>) -> Score {
     score
 }
 
-/// Computes the score of the claimed rows; unclaimed ones are not counted.
+/// Computes the score of those rows whose capability the target claims.
 pub fn claimed<'a>(digest: &Digest, rows: impl Iterator<Item = &'a Row>) -> Score {
     score(rows.filter(|row| is_claimed(digest, row)))
 }
@@ -78,7 +78,7 @@ fn is_claimed(digest: &Digest, row: &Row) -> bool {
     }
 }
 
-/// Formats the score: proven of claimed rules, and the number of all. A proven rule is claimed.
+/// Formats the score: number of proven and of claimed rules, and of all. A proven rule is claimed.
 pub(crate) fn format_score(claimed: Score, all: Score) -> String {
     let Score { proven, rules } = claimed;
     match rules == all.rules {
@@ -128,7 +128,7 @@ pub fn capabilities(digest: &Digest, document: Document) -> Vec<Capability> {
 }
 
 impl Capability {
-    /// Whether all rules of an unclaimed capability pass.
+    /// Whether the target passes all rules of the capability without claiming it.
     pub fn works_unclaimed(&self) -> bool {
         self.support == Support::NotClaimed && self.unclaimed_hold == self.score.rules
     }

@@ -3,7 +3,7 @@
 use super::{Digest, failure_groups};
 use crate::judge::verdict::Failure;
 
-/// Messages of servers whose concurrent requests conflict.
+/// Phrases in messages of servers on which concurrent requests conflict.
 const WORDS: [&str; 4] = [
     "database is locked",
     "database table is locked",
@@ -28,7 +28,7 @@ pub(super) fn remedy(digest: &Digest) -> Option<String> {
     ))
 }
 
-/// Returns the words in a response, or in its notes, that show the conflict.
+/// Returns the phrase in a failure's response or notes that shows the conflict, if any.
 fn says(failure: &Failure) -> Option<&'static str> {
     let answered = failure.answered.as_ref();
     if answered.is_some_and(|answered| answered.status == 429) {

@@ -11,14 +11,14 @@ use crate::judge::openapi::Contract;
 use crate::judge::verdict::{Difference, Failure, Verdict};
 use crate::scenario::{UNNAMED, default_vendor};
 
-/// Explanation of a failed prerequisite request.
+/// Explanation for a rule that was not checked because a prerequisite request failed.
 pub(super) const BLOCKED: &str =
     "blocked: this request only sets the scene, the rule itself was not looked at";
 
-/// Placeholder for the rule in a command that does not end with it.
+/// Placeholder for the rule in a command line that has arguments after the rule.
 const PLACE: &str = "{rule}";
 
-/// Maximum number of blocking requests that are named.
+/// Maximum number of failed prerequisite requests that are named.
 const BLOCKING_SHOWN: usize = 5;
 
 /// Formats a failure as lines, without the rule's id.
@@ -41,18 +41,18 @@ pub(super) fn lines(digest: &Digest, row: &Row, failure: &Failure) -> Vec<String
     lines
 }
 
-/// Formats a blocked rule whose blocking failure is already shown.
+/// Formats a blocked rule, if the failure of its prerequisite is already shown.
 pub(super) fn short(digest: &Digest, row: &Row, failure: &Failure) -> Vec<String> {
     let command = again(digest, &row.judged.rule);
     vec![clause(row), headline(failure), format!("again: {command}")]
 }
 
-/// Whether a prerequisite failed, so that the rule itself was not checked.
+/// Whether a prerequisite request of the rule failed, so that the rule itself was not checked.
 pub(super) fn blocked(row: &Row) -> bool {
     matches!(&row.judged.verdict, Verdict::Fail(failure) if failure.blocked)
 }
 
-/// Number of failing rules that were blocked, if any, and the blocking requests.
+/// Describes how many failing rules were blocked, and by which requests; none without such rules.
 pub(super) fn blocked_by(digest: &Digest) -> Option<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for row in &digest.rows {
@@ -87,7 +87,7 @@ pub(super) fn blocked_by(digest: &Digest) -> Option<String> {
     ))
 }
 
-/// Method and path of a request, up to the name of its own resource.
+/// Returns method and path of a request, up to the name of the run's resource.
 fn blocking(request: &str) -> String {
     let mut words = words(request);
     let (method, path) = (words.next().unwrap_or_default(), words.next());
@@ -102,8 +102,8 @@ fn blocking(request: &str) -> String {
     }
 }
 
-/// Method and path of a request, the path as documented, with its parameters; an undocumented one
-/// up to the name of its own resource.
+/// Returns method and path of a request. The path is the documented one with its parameters; an
+/// undocumented path ends with the name of the run's resource.
 pub(super) fn endpoint(document: Option<Document>, request: &str) -> String {
     let mut parts = words(request);
     let (method, path) = (parts.next().unwrap_or_default(), parts.next());
@@ -117,7 +117,7 @@ pub(super) fn endpoint(document: Option<Document>, request: &str) -> String {
     template.map_or_else(|| blocking(request), |path| format!("{method} {path}"))
 }
 
-/// The words of a request from its method on.
+/// Splits a request into words, from its method on.
 fn words(request: &str) -> impl Iterator<Item = &str> {
     let beside = |word: &&str| matches!(*word, "engine" | "depot");
     request.split(' ').skip_while(beside)
@@ -142,7 +142,7 @@ pub(super) fn differs(failure: &Failure) -> String {
     }
 }
 
-/// A difference in one line.
+/// Formats a difference in one line.
 pub(super) fn first_difference(difference: &Difference) -> String {
     let Difference {
         path,
@@ -156,13 +156,13 @@ fn clause(row: &Row) -> String {
     format!("{}: {}", place(row), row.judged.states)
 }
 
-/// Title of the document or pack, and section, that state the clause.
+/// Title of the document or pack that states the clause, and the section.
 pub(super) fn place(row: &Row) -> String {
     let title = Catalogue::embedded().map_or("", |known| known.title_of(&row.judged.rule));
     format!("{title}, {}", row.judged.section)
 }
 
-/// One line if both sides are short, otherwise one for each.
+/// Formats a difference: one line if both sides are short, otherwise one for each side.
 fn difference_lines(difference: &Difference) -> Vec<String> {
     let Difference {
         path,
@@ -180,7 +180,7 @@ fn difference_lines(difference: &Difference) -> Vec<String> {
     ]
 }
 
-/// Command that runs the rule again on the same target, as far as known.
+/// Returns the command that runs the rule again on the same target, as far as known.
 pub(super) fn again(digest: &Digest, rule: &str) -> String {
     let command = match (&digest.again, &digest.started) {
         (Some(command), _) => command.clone(),
@@ -198,7 +198,7 @@ pub(super) fn again(digest: &Digest, rule: &str) -> String {
     }
 }
 
-/// Instruction to remove a passing rule from its list of known deviations.
+/// Returns the instruction to remove a passing rule from its list of known deviations.
 pub(super) fn update(digest: &Digest, row: &Row) -> String {
     let Some(list) = &row.list else {
         return "it is one that the program carries; --known-failing FILE names another".to_owned();
@@ -215,7 +215,7 @@ pub(super) fn update(digest: &Digest, row: &Row) -> String {
     command.trim_end().to_owned()
 }
 
-/// The command line, as far as evidence contains it.
+/// Returns the command line that judges this target, as far as evidence contains it.
 fn command(target: &TargetSummary) -> String {
     let mut command = "conformance run".to_owned();
     let mut add = |flag: &str, value: &str| {

@@ -12,38 +12,38 @@ use crate::judge::verdict::{Failure, Verdict};
 
 /// Minimum number of equal failures that form a group; fewer are reported one by one.
 const ALIKE: usize = 3;
-/// Maximum length of a common difference, in characters.
+/// Maximum length of a difference that failures have in common, in characters.
 const SIDE_SHOWN: usize = 80;
 
 /// Common cause of several failing rules.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct Cause<'a> {
-    /// Method and path of the request, the path with its parameters.
+    /// Method and path of the common request; the path is the documented one with its parameters.
     pub(super) request: String,
-    /// Status of the response; none if no response arrived.
+    /// Status of the common response; none if no response arrived.
     pub(super) status: Option<u16>,
-    /// Common part of the responses: their message, or what differs. Differing parts are replaced
-    /// by `…`.
+    /// Common text of the error messages or differences. Words that are not common are replaced by
+    /// `…`.
     pub(super) message: String,
-    /// Advice on what to check, if known.
+    /// Advice on what to check on the server, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) advice: Option<String>,
-    /// The rules, in the order of the report.
+    /// The failing rules, in the order of the report.
     pub(super) rules: Vec<&'a str>,
     #[serde(skip)]
     pub(super) rows: Vec<&'a Row>,
-    /// Whether the message is that of the response.
+    /// Whether `message` is the server's, not a difference.
     #[serde(skip)]
     told: bool,
 }
 
 /// Key of equal failures: request, status, message, and whether the server sent the message.
 type Key = (String, Option<u16>, String, bool);
-/// The rows with this key, each with its whole message.
+/// The rows with the same key, each with its full message.
 type Group<'a> = Vec<(&'a Row, String)>;
 
-/// Causes with several rules, those with the most rules first.
+/// Returns the causes with several rules, ordered by number of rules, most first.
 pub(super) fn causes(digest: &Digest) -> Vec<Cause<'_>> {
     let mut groups: BTreeMap<Key, Group<'_>> = BTreeMap::new();
     for row in &digest.rows {
@@ -72,13 +72,13 @@ pub(super) fn causes(digest: &Digest) -> Vec<Cause<'_>> {
     causes
 }
 
-/// The rules listed below a cause.
+/// Returns the rules of all these causes.
 pub(super) fn grouped<'a>(causes: &[Cause<'a>]) -> BTreeSet<&'a str> {
     let rules = causes.iter().flat_map(|cause| &cause.rules);
     rules.copied().collect()
 }
 
-/// Failure of a row, known or not.
+/// Returns the failure of a row, even if it is a known deviation.
 pub(super) fn failed(row: &Row) -> Option<&Failure> {
     match &row.judged.verdict {
         Verdict::Fail(failure) => Some(failure),
@@ -86,13 +86,13 @@ pub(super) fn failed(row: &Row) -> Option<&Failure> {
     }
 }
 
-/// Failure of a row, if its outcome is a failure.
+/// Returns the failure of a row whose outcome is a failure.
 pub(super) fn fails(row: &Row) -> Option<&Failure> {
     failed(row).filter(|_| row.outcome == Outcome::Fail)
 }
 
 impl Cause<'_> {
-    /// Formats one line: number of rules, request, response, and what to check.
+    /// Formats a cause in one line: number of rules, request, response, and what to check.
     pub(super) fn sentence(&self) -> String {
         let Self {
             request, message, ..
@@ -114,7 +114,7 @@ impl Cause<'_> {
     }
 }
 
-/// Key of a failure, and its whole message.
+/// Returns the key of a failure, and its full message.
 fn key(row: &Row, failure: &Failure) -> (Key, String) {
     let request = endpoint(row.document, &failure.request);
     let answered = failure.answered.as_ref();
@@ -142,8 +142,8 @@ fn key(row: &Row, failure: &Failure) -> (Key, String) {
     (key, message.to_owned())
 }
 
-/// Common part of messages that differ only in words of one request: words that all have at the
-/// same place, and `…` for others. Empty if no word is left.
+/// Returns the common part of several messages: the words at positions where all have the same
+/// word, and `…` for others. Empty if no word is left.
 fn common(messages: &[String]) -> String {
     let all: Vec<Vec<&str>> = messages
         .iter()
@@ -164,8 +164,8 @@ fn common(messages: &[String]) -> String {
     }))
 }
 
-/// Removes the words of one request from a message: paths, names, numbers, quoted parts. Empty if
-/// no other word is left.
+/// Removes from a message the words that vary by request: paths, names, numbers, quoted parts.
+/// Empty if no other word is left.
 fn general(message: &str) -> String {
     line(message.split_whitespace().map(|word| {
         let own = |c: char| c.is_ascii_digit() || "/<>{}[]\"'`_".contains(c);
@@ -175,7 +175,7 @@ fn general(message: &str) -> String {
     }))
 }
 
-/// Joins words in a line, with one `…` for consecutive omitted ones. Empty if all are omitted.
+/// Joins words into a line, with one `…` for consecutive omitted words. Empty if all are omitted.
 fn line<'a>(words: impl Iterator<Item = Option<&'a str>>) -> String {
     let mut shown: Vec<&str> = Vec::new();
     for word in words.map(|word| word.unwrap_or("…")) {
@@ -196,7 +196,7 @@ fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// Returns what to check for this kind of response.
+/// Returns advice on what to check for rules that fail with this status, if known.
 fn advice(digest: &Digest, status: Option<u16>, rows: &[&Row]) -> Option<String> {
     let messages = rows.iter().filter_map(|row| fails(row)?.answered.as_ref());
     let mut messages = messages.map(|answered| answered.message.as_str());
@@ -226,7 +226,7 @@ fn advice(digest: &Digest, status: Option<u16>, rows: &[&Row]) -> Option<String>
     }
 }
 
-/// The common capability of these rules.
+/// Returns the capability of these rules, if they all have the same one.
 fn one_capability(rows: &[&Row]) -> Option<&'static str> {
     let first = capability(rows.first()?)?;
     let same = |row: &&Row| capability(row) == Some(first);

@@ -43,7 +43,7 @@ pub(super) fn render(digest: &Digest) -> Result<String, SerializeError> {
     report.to_string()
 }
 
-/// Path of the clause file.
+/// Returns the path of the file that contains a rule's clause.
 fn path_of(rule: &str) -> &str {
     rule.rsplit_once('/').map_or(rule, |(path, _)| path)
 }
@@ -95,7 +95,8 @@ fn status(digest: &Digest, row: &Row) -> TestCaseStatus {
     }
 }
 
-/// Findings in addition to the rules, so that no reader of the report considers it green.
+/// Returns a suite of the findings other than rule results, so that no reader of the report
+/// considers the run successful.
 fn run_suite(digest: &Digest) -> Option<TestSuite> {
     let findings = digest.findings();
     if findings.is_empty() {

@@ -12,16 +12,17 @@ use crate::catalogue::{Catalogue, Document, sections};
 use crate::http_client::curl::whole;
 use crate::judge::verdict::{Failure, Verdict};
 
-/// GitHub accepts at most 1 MiB for one step; the rest is for the output of other steps.
+/// Maximum size of the report, in bytes. GitHub accepts at most 1 MiB for one step; the rest is for
+/// the step's other output.
 const MOST: usize = 900 * 1024;
 /// Maximum length of one side of a difference, in characters.
 const SIDE_SHOWN: usize = 600;
-/// Maximum length of a line about a rule of a group.
+/// Maximum length of a line about one rule of a group, in characters.
 const LINE_SHOWN: usize = 200;
 /// Maximum length of a command, in characters.
 const COMMAND_SHOWN: usize = 6000;
 
-/// The columns of the table, in its order.
+/// The columns of the table by section, in order, each with the outcomes that it counts.
 const COLUMNS: [(&str, &[Outcome]); 7] = [
     ("proven", &[Outcome::Pass]),
     ("fail", &[Outcome::Fail, Outcome::UnexpectedPass]),
@@ -143,7 +144,7 @@ fn table(out: &mut String, digest: &Digest, document: Document) {
     out.push('\n');
 }
 
-/// A common cause, and its rules.
+/// Formats a common cause of failures, and its rules.
 fn alike(cause: &Cause<'_>) -> String {
     let mut out = format!("\n## {}\n\n", prose(&cause.sentence()));
     out.push_str("| rule | request | what differs |\n|---|---|---|\n");

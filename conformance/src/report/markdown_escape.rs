@@ -1,6 +1,6 @@
-//! Markdown escapes, only where Markdown or GitHub would interpret the text as markup.
+//! Escaping of Markdown, only where Markdown or GitHub would interpret the text as markup.
 
-/// Escapes prose on one line. A part between two backticks is a code span.
+/// Escapes prose on one line. Text between two backticks becomes a code span.
 pub(super) fn prose(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     // The last of an even number of parts follows an unclosed backtick.
@@ -21,7 +21,7 @@ pub(super) fn prose(text: &str) -> String {
     out
 }
 
-/// Adds a string without backticks.
+/// Appends a string without backticks, escaped.
 fn plain(out: &mut String, text: &str) {
     let mut before = None;
     let mut characters = text.chars().peekable();
@@ -50,8 +50,8 @@ fn plain(out: &mut String, text: &str) {
     }
 }
 
-/// Whether a character, between two others, would be interpreted as markup. `first`: it begins the
-/// string; `number`: only digits precede it.
+/// Whether a character, between these two others, would be interpreted as markup. `first`: it
+/// begins the string; `number`: only digits precede it.
 fn is_markup(
     mark: char,
     before: Option<char>,
@@ -72,7 +72,7 @@ fn is_markup(
     }
 }
 
-/// A code span, delimited by more backticks than it contains in a row.
+/// Formats a code span, delimited by more backticks than the text contains in a row.
 pub(super) fn code(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
@@ -91,7 +91,7 @@ pub(super) fn code(text: &str) -> String {
     format!("{ticks}{blank}{shown}{blank}{ticks}")
 }
 
-/// A block of shell commands, delimited by more backticks than it contains in a row.
+/// Formats a block of shell commands, delimited by more backticks than they contain in a row.
 pub(super) fn code_fence(text: &str) -> String {
     let ticks = "`".repeat(longest_ticks(text).max(2) + 1);
     format!("{ticks}sh\n{text}\n{ticks}")

@@ -35,7 +35,7 @@ pub use profile_result::ProfileResult;
 pub(crate) use run_names::labels;
 pub use terminal::{Paint, Progress, verdict_line};
 
-/// A report that is written to a file.
+/// A report to be written to a file.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct FileReport {
@@ -105,12 +105,12 @@ impl TryFrom<String> for FileReport {
     }
 }
 
-/// The terminal's report: failures, then the summary and the score.
+/// Renders the terminal's report: failures, then the summary and the score.
 pub fn terminal(digest: &Digest, paint: Paint) -> String {
     terminal::render(digest, paint)
 }
 
-/// The JSON report of a run.
+/// Renders the JSON report of a run.
 ///
 /// # Errors
 /// The report cannot be serialized.

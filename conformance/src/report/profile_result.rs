@@ -17,9 +17,9 @@ pub struct ProfileResult {
     /// The profile.
     #[serde(flatten)]
     pub profile: ProfileRef,
-    /// The required rules.
+    /// Score of the rules that the profile requires.
     pub must: Score,
-    /// The recommended rules.
+    /// Score of the rules that the profile recommends.
     pub should: Score,
 }
 
@@ -45,7 +45,7 @@ impl ProfileResult {
     }
 }
 
-/// `engine-decision 2026.12: 41 of 41; should: 90 of 117`.
+/// Formats the result as in `engine-decision 2026.12: 41 of 41; should: 90 of 117`.
 impl fmt::Display for ProfileResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Score { proven, rules } = self.must;
@@ -58,7 +58,7 @@ impl fmt::Display for ProfileResult {
 }
 
 impl Digest {
-    /// Result by the profile of the run; none without a known profile.
+    /// Returns the result by the profile of the run; none without a known profile.
     pub fn standing(&self) -> Option<ProfileResult> {
         Some(ProfileResult::of(self.profile?, self.rows.iter()))
     }

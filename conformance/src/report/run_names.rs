@@ -1,9 +1,9 @@
-//! Names of runs in comparisons.
+//! Names of runs in reports that compare them.
 
 use super::Digest;
 use crate::evidence::TargetSummary;
 
-/// Names the runs by their targets, and also by the run if one target has several.
+/// Returns the target's name for each run, with the run's name if several have the same target.
 pub(crate) fn labels(digests: &[Digest]) -> Vec<String> {
     let name = |digest: &Digest| {
         let target = digest.started.as_ref().map(|started| &started.target);

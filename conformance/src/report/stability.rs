@@ -1,4 +1,4 @@
-//! Stability: the verdicts of repeated runs.
+//! Stability: whether repeated runs have the same verdicts.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -11,7 +11,7 @@ use crate::judge::verdict::{Difference, Verdict};
 use crate::report::Digest;
 use crate::report::failure::headline;
 
-/// A local address, whose port varies.
+/// Matches a local address, whose port varies between runs.
 static ADDRESS: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?:127\.0\.0\.1|localhost|\[::1\]):\d+").ok());
 
@@ -29,22 +29,22 @@ pub struct Stability {
 pub struct Flaky {
     /// Rule id.
     pub rule: String,
-    /// Outcome of each run, in order.
+    /// Outcome of the rule in each run, in order.
     pub outcomes: Vec<&'static str>,
-    /// The first line that differs, in the first run and in another.
+    /// The first differing line of the results, as in the first run.
     pub first: String,
-    /// See `first`.
+    /// The same line as in another run.
     pub other: String,
 }
 
-/// The runs so far.
+/// The results of the runs so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Repetitions {
     count: usize,
     rules: BTreeMap<String, Vec<RuleRun>>,
 }
 
-/// Result of a rule in a run: outcome, and everything shown, without times, random names and free
+/// Result of a rule in a run: the outcome, and the shown text without times, random names and free
 /// ports.
 #[derive(Debug, Clone)]
 struct RuleRun {
@@ -53,7 +53,7 @@ struct RuleRun {
 }
 
 impl Repetitions {
-    /// Adds a run.
+    /// Adds the results of a run.
     pub(crate) fn add(&mut self, digest: &Digest) {
         let run = digest.started.as_ref().map_or("", |started| &started.run);
         self.count += 1;
@@ -67,7 +67,7 @@ impl Repetitions {
         }
     }
 
-    /// Summarizes the runs.
+    /// Summarizes the results of the runs.
     pub(crate) fn stability(&self) -> Stability {
         let moved = |(rule, shown): (&String, &Vec<RuleRun>)| {
             let first = shown.first()?;
@@ -104,9 +104,9 @@ impl Stability {
     }
 }
 
-/// Formats everything that a run showed of a rule, line by line: verdict, differences, transcript.
-/// The commands that repeat a failure contain ports that were free at the time, so they are
-/// omitted, and so is the target's own address.
+/// Formats all results of a rule in a run, line by line: verdict, differences, transcript. The
+/// target's address and the commands that repeat a failure, which contain ports, are omitted, as
+/// they vary by run.
 fn text(judged: &Judged, run: &str) -> String {
     let mut lines = Vec::new();
     match &judged.verdict {
@@ -138,7 +138,7 @@ fn text(judged: &Judged, run: &str) -> String {
     }
 }
 
-/// Returns the first lines that differ.
+/// Returns the first lines in which two strings differ.
 fn difference<'a>(one: &'a str, other: &'a str) -> (&'a str, &'a str) {
     let (mut one, mut other) = (one.lines(), other.lines());
     loop {

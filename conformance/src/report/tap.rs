@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Digest, Outcome, Row, failure};
 use crate::judge::verdict::{Difference, Failure, Reason, Verdict};
 
-/// Diagnostics below a failing point.
+/// Diagnostics of a failing test point.
 #[derive(Default, Serialize)]
 struct Diagnostic<'a> {
     message: String,
@@ -26,7 +26,7 @@ struct Diagnostic<'a> {
     curl: &'a [String],
 }
 
-/// Renders the stream; findings in addition to the rules are separate points at the end.
+/// Renders the report; findings other than rule results are separate test points at the end.
 pub(super) fn render(digest: &Digest) -> Result<String, serde_yaml::Error> {
     let findings = digest.findings();
     let mut out = format!(
@@ -57,8 +57,8 @@ pub(super) fn render(digest: &Digest) -> Result<String, serde_yaml::Error> {
     Ok(out)
 }
 
-/// Returns the start of a point, and its directive. A known deviation is `TODO`; an unproven rule
-/// is `SKIP`, so that it does not count as a success.
+/// Returns the start of a test point, and its directive: `TODO` for a known deviation, `SKIP` for
+/// an unproven rule, so that it does not count as a success.
 fn state(row: &Row) -> (&'static str, String) {
     let known = || escape(row.known.as_deref().unwrap_or_default().trim());
     match (&row.judged.verdict, row.outcome) {
@@ -116,7 +116,8 @@ fn diagnostic(row: &Row) -> Option<Diagnostic<'_>> {
     }
 }
 
-/// A YAML block: every line is indented, so none can be parsed as a point.
+/// Formats a YAML block in which every line is indented, so that none can be parsed as a test
+/// point.
 fn block(diagnostic: &Diagnostic<'_>) -> Result<String, serde_yaml::Error> {
     let yaml = serde_yaml::to_string(diagnostic)?;
     let mut block = "  ---\n".to_owned();
@@ -127,7 +128,8 @@ fn block(diagnostic: &Diagnostic<'_>) -> Result<String, serde_yaml::Error> {
     Ok(block)
 }
 
-/// Escapes a string for the line of a point: one line, and no `#` that would start a directive.
+/// Escapes a string for the line of a test point: one line, and no `#` that would start a
+/// directive.
 fn escape(text: &str) -> String {
     let one_line: String = text
         .chars()
@@ -148,7 +150,7 @@ mod tests {
     use super::*;
     use crate::report::digest::samples;
 
-    /// Parses a stream as a consumer does: the points, and each one's YAML.
+    /// Parses a report as a TAP consumer does; returns the test points, each with its YAML.
     fn read(text: &str) -> Vec<(&str, Option<serde_json::Value>)> {
         let mut lines = text.lines();
         assert_eq!(lines.next(), Some("TAP version 14"));

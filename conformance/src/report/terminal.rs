@@ -14,12 +14,12 @@ use crate::visible::{coloured, visible};
 
 /// Maximum number of rules listed below their common cause.
 const RULES_SHOWN: usize = 12;
-/// Maximum number of rules with other causes that are named at the end.
+/// Maximum number of rules outside the common causes that are named at the end.
 const OTHERS_SHOWN: usize = 3;
-/// Maximum number of causes that are repeated at the end.
+/// Maximum number of common causes that are repeated at the end.
 const CAUSES_SHOWN: usize = 5;
 
-/// Colours strings, if enabled.
+/// Colours strings for a terminal, if enabled.
 #[derive(Debug, Clone, Copy)]
 pub struct Paint(
     /// Whether colours are enabled.
@@ -51,14 +51,14 @@ impl Paint {
 pub struct Progress(ProgressBar);
 
 impl Progress {
-    /// Creates a bar on the terminal's error stream.
+    /// Creates a progress bar on the terminal's error stream.
     pub fn bar() -> Self {
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template("{bar:40} {pos}/{len}  {wide_msg}");
         Self(style.map_or(bar.clone(), |style| bar.with_style(style)))
     }
 
-    /// Advances the bar.
+    /// Updates the bar by an event of the run.
     pub fn show(&self, event: &Event) {
         match event {
             Event::RunStarted(started) => self.0.set_length(started.chosen.len() as u64),
@@ -74,13 +74,13 @@ impl Progress {
     }
 }
 
-/// The line for one verdict.
+/// Formats the line for one verdict.
 pub fn verdict_line(row: &Row, paint: Paint) -> String {
     let name = format!("{:15}", row.outcome.name());
     format!("{} {}", paint.outcome(row.outcome, &name), row.judged.rule)
 }
 
-/// The whole report of a finished run.
+/// Renders the whole report of a finished run.
 pub(super) fn render(digest: &Digest, paint: Paint) -> String {
     let mut out = String::new();
     let causes = causes(digest);
@@ -133,7 +133,8 @@ pub(super) fn render(digest: &Digest, paint: Paint) -> String {
 
 // Writing to a string cannot fail, hence `let _ =` below.
 
-/// A common cause: the line for all its rules, a line for each, and the first in full.
+/// Appends a common cause: a line for all its rules, a line for each, and the first failure in
+/// full.
 fn cause_block(out: &mut String, digest: &Digest, cause: &Cause<'_>, paint: Paint) {
     let sentence = visible(&cause.sentence());
     let _ = writeln!(out, "\n{}", paint.outcome(Outcome::Fail, &sentence));
@@ -219,7 +220,7 @@ fn document_block(out: &mut String, digest: &Digest, document: Document, paint: 
     }
 }
 
-/// The rules that fail for other causes than those named at the end.
+/// Appends the failing rules that have none of the common causes named at the end.
 fn other_failures(out: &mut String, digest: &Digest, causes: &[Cause<'_>]) {
     let named = grouped(causes.get(..CAUSES_SHOWN).unwrap_or(causes));
     let failed = digest

@@ -1,10 +1,10 @@
-//! Strings that no report may contain, whatever a server sends.
+//! Tests that no report contains certain strings, whatever a server sends.
 
 use super::digest::samples;
 use super::{Digest, FileReport, Format, Paint, terminal, write};
 use crate::visible::visible;
 
-/// Renders every format of report on these runs, with its name.
+/// Renders these runs in every format, with the format's name.
 fn reports(digest: &Digest) -> Vec<(&'static str, String)> {
     let folder = tempfile::tempdir().expect("a folder");
     let kinds = Format::NAMED

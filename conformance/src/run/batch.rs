@@ -31,8 +31,8 @@ use crate::target::server::Server;
 #[derive(Debug)]
 pub(super) struct Batch {
     pub(super) events: Vec<Event>,
-    /// The permit of the rule among those that run concurrently. It is released when the events
-    /// have been read, so that a reader who ends the run ends it there.
+    /// Permit to run the rule concurrently with others. It is released when the events have been
+    /// read, so that no rule starts after the reader ends the run.
     pub(super) slot: Option<OwnedSemaphorePermit>,
 }
 
@@ -141,7 +141,7 @@ async fn one(
     batch
 }
 
-/// A scenario that panics is a defect of the suite.
+/// Returns the events of a rule whose scenario panicked: a defect of the suite.
 fn panic_events(chosen: &Chosen, what: &str) -> Vec<Event> {
     let result = RuleResult::from(Reason::Defect);
     vec![
@@ -154,7 +154,7 @@ fn panic_events(chosen: &Chosen, what: &str) -> Vec<Event> {
 }
 
 impl Inner {
-    /// Ends a run before its first request, with this reason.
+    /// Ends a run before its first request; every rule is not run, for this reason.
     fn refuse(&self, reason: &Reason, start: Instant, emit: impl Fn(Vec<Event>)) {
         for chosen in &self.chosen {
             let reason = self.not_run(chosen).err().unwrap_or_else(|| reason.clone());
@@ -176,8 +176,8 @@ impl Inner {
         })]);
     }
 
-    /// Inventories of the servers that the suite did not start, each once. Servers that use a
-    /// fixture server are excluded, because they get their content from it.
+    /// Returns the inventory of each server that the suite did not start, except servers that use a
+    /// fixture server, because they get their content from it.
     async fn states(&self) -> Vec<(Document, Server, ServerInventory)> {
         let mut servers: BTreeMap<(String, Document), Option<Server>> = BTreeMap::new();
         for setup in self.target.setups.values() {
@@ -211,7 +211,7 @@ impl Inner {
         states
     }
 
-    /// Leftovers of the run, and changes of the state from before.
+    /// Returns the leftovers of the run, and the changes to the content from before the run.
     async fn left(&self, before: &[(Document, Server, ServerInventory)]) -> (Vec<String>, Changes) {
         let names = self.leaks().await;
         let mut all = Changes::default();

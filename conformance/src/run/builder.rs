@@ -20,7 +20,7 @@ use crate::run::ledger::Ledger;
 use crate::scenario::resource_names::run_name;
 use crate::target::Target;
 
-/// Concurrent scenarios while faults are tested: some of them only wait.
+/// Number of concurrent scenarios while faults are tested: some of them only wait.
 const SELFTEST_JOBS: usize = 16;
 
 /// Describes a run: target, rules and settings.
@@ -43,7 +43,7 @@ pub struct SuiteBuilder {
     connection: Connection,
 }
 
-/// A run that cannot be built.
+/// Why a run cannot be built.
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
     /// The embedded clauses have a defect.
@@ -52,7 +52,7 @@ pub enum SuiteError {
     /// An embedded OpenAPI document has a defect.
     #[error(transparent)]
     Contract(#[from] &'static ContractError),
-    /// A pattern names no rule.
+    /// A pattern matches no rule.
     #[error(transparent)]
     Pattern(#[from] PatternError),
     /// No rule is selected.
@@ -61,7 +61,7 @@ pub enum SuiteError {
     /// The connection cannot be set up.
     #[error(transparent)]
     Connection(#[from] ConnectionError),
-    /// A prefix that some API does not accept.
+    /// An invalid prefix of names: some API does not accept it.
     #[error(
         "invalid namespace `{0}`: expected a letter, then up to 15 letters and digits, all small"
     )]
@@ -118,14 +118,14 @@ impl SuiteBuilder {
         self
     }
 
-    /// Excludes rules that match one of these.
+    /// Excludes rules that match one of these ids, paths or globs.
     #[must_use]
     pub fn skip(mut self, patterns: impl IntoIterator<Item = String>) -> Self {
         self.skip.extend(patterns);
         self
     }
 
-    /// Sets the seed of the order; without one, it is random.
+    /// Sets the seed of the rule order; without one, it is random.
     #[must_use]
     pub fn seed(mut self, seed: Option<u64>) -> Self {
         self.seed = seed;
@@ -139,8 +139,8 @@ impl SuiteBuilder {
         self
     }
 
-    /// Sets what scenarios may do to the target. Without it, everything on loopback, and elsewhere
-    /// only what does not affect others.
+    /// Sets the permitted effects of scenarios on the target. By default, all on loopback, and
+    /// elsewhere only those that do not affect others.
     #[must_use]
     pub fn mode(mut self, mode: Option<Mode>) -> Self {
         self.mode = mode;
@@ -155,14 +155,14 @@ impl SuiteBuilder {
         self
     }
 
-    /// Runs no rule, for a reason that an inspection of the target has found.
+    /// Runs no rule, and reports this reason, found by an inspection of the target.
     #[must_use]
     pub(crate) fn refusal(mut self, refusal: Option<Reason>) -> Self {
         self.refusal = refusal;
         self
     }
 
-    /// Sets the target's own policies. Rules that define the same are not run.
+    /// Sets the policies that the target already has. Rules that define the same names are not run.
     #[must_use]
     pub(crate) fn modules(mut self, modules: Vec<Module>) -> Self {
         self.modules = modules;
@@ -193,14 +193,14 @@ impl SuiteBuilder {
         self
     }
 
-    /// Sets the timeout of eventual effects: that a bundle is activated, that a decision is sent.
+    /// Sets the timeout of eventual effects, such as the activation of a bundle.
     #[must_use]
     pub fn eventual_timeout(mut self, eventual_timeout: Duration) -> Self {
         self.eventual_timeout = eventual_timeout;
         self
     }
 
-    /// Configures tests with injected faults: many concurrent scenarios.
+    /// Configures the suite for tests with injected faults: many concurrent scenarios.
     #[must_use]
     pub fn for_selftest(self) -> Self {
         self.jobs(SELFTEST_JOBS)
@@ -268,15 +268,15 @@ impl SuiteBuilder {
     }
 }
 
-/// Default number of concurrent scenarios: they wait for servers more than they compute.
+/// Default number of concurrent scenarios; it is high because scenarios mostly wait for servers.
 pub(crate) fn default_jobs() -> usize {
     std::thread::available_parallelism().map_or(2, usize::from) * 4
 }
 
-/// Checks that names of both APIs, and packages, can have this prefix.
+/// Checks that this prefix is valid in names of both APIs and in package names.
 ///
 /// # Errors
-/// They cannot.
+/// It is invalid.
 pub(crate) fn check_namespace(text: &str) -> Result<(), SuiteError> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let fits = text.len() <= 16

@@ -21,14 +21,14 @@ use crate::scenario::resource_names::encode;
 use crate::sync::lock;
 use crate::target::server::Server;
 
-/// Maximum number of removal passes while they make progress: sources may use each other.
+/// Maximum number of removal passes while some still succeed: sources may use each other.
 const PASSES: usize = 8;
 
 /// Resources that a scenario may have created and not yet removed, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct CreatedNames<'a> {
     list: Mutex<Vec<Resource>>,
-    /// Ledger that records them first, for a server that the suite did not start.
+    /// Ledger that records the resources before they are created; only on servers not started here.
     ledger: Option<&'a Ledger>,
 }
 
@@ -59,14 +59,14 @@ impl<'a> CreatedNames<'a> {
         Ok(())
     }
 
-    /// Drops the resource that a request removed.
+    /// Drops a resource from the list after a request removed it.
     pub(crate) fn removed(&self, path: &str) {
         lock(&self.list).retain(|resource| resource.path != path);
     }
 }
 
 impl Drop for CreatedNames<'_> {
-    /// The cleanup may have been interrupted.
+    /// Records in the ledger what was not removed, as the cleanup may have been interrupted.
     fn drop(&mut self) {
         if let Some(ledger) = self.ledger {
             let left = std::mem::take(&mut *lock(&self.list));
@@ -76,8 +76,8 @@ impl Drop for CreatedNames<'_> {
 }
 
 impl Runner<'_> {
-    /// Removes the scenario's resources, users before what they use, latest first. A resource whose
-    /// removal gets no response stays on the list.
+    /// Removes the scenario's resources, latest first, and those that use others before those. A
+    /// resource whose removal gets no response stays on the list.
     pub(crate) async fn clean(&self) {
         let mut left: Vec<Resource> = lock(&self.made.list).clone();
         left.reverse();
@@ -125,17 +125,17 @@ impl Runner<'_> {
 /// Possible leftovers of a run on a server.
 #[derive(Debug, Default)]
 pub(crate) struct Leftovers {
-    /// Paths that exist or may exist.
+    /// Paths of resources that exist or may exist.
     pub(crate) names: Vec<String>,
-    /// Collections that cannot be read.
+    /// Collections that could not be read.
     pub(crate) unread: Vec<&'static str>,
     /// Name of the run, which its resource names contain.
     run: String,
 }
 
 impl Leftovers {
-    /// Whether a path may still exist: a collection that was read to the end does not contain what
-    /// was not found in it. Names below those of others are unknown.
+    /// Whether a path may still exist: if its collection was read to the end without finding it, it
+    /// does not. Names nested below others are not listed, so they may exist.
     pub(crate) fn may_still_exist(&self, path: &str) -> bool {
         let mut segments = path.splitn(5, '/').skip(1);
         let (Some(version), Some(collection), Some(item)) =
@@ -151,7 +151,7 @@ impl Leftovers {
     }
 }
 
-/// Removes what a run that ended early may have created on a server, and returns what is left.
+/// Removes what an aborted run may have created on a server; returns the possible leftovers.
 ///
 /// # Errors
 /// The embedded API document has a defect.
@@ -192,8 +192,8 @@ pub(crate) async fn finish(
     Ok(left)
 }
 
-/// Finds the paths of the resources on a server whose names contain the run's prefix, as far as the
-/// server lists them in time, and the collections that cannot be read to the end.
+/// Finds the resources whose names contain the run's prefix, as far as the server lists them in
+/// time; also returns the collections that cannot be read to the end.
 pub(crate) async fn found(
     client: &Client,
     server: &Server,
@@ -223,7 +223,7 @@ pub(crate) async fn found(
 /// Result of reading a collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Listing {
-    /// Complete; a collection that the server does not have is empty.
+    /// Read to the end; a collection that the server does not have is empty.
     Whole,
     /// The server refuses to list it.
     Refused,
@@ -231,8 +231,8 @@ pub(crate) enum Listing {
     Endless(String),
 }
 
-/// Calls `each` for every item of a collection with its name, page by page; an unreadable one has
-/// none. A collection is its path and the member that names an item.
+/// Calls `each` for every item of a collection with its name, page by page; not at all if it is
+/// unreadable. `key` is the member that names an item.
 pub(crate) async fn list(
     client: &Client,
     server: &Server,
@@ -300,8 +300,8 @@ mod tests {
     use super::*;
     use crate::http_client::{Base, Connection};
 
-    /// A control plane whose lists do not end: each page has a name of this many bytes and a cursor
-    /// to the next one.
+    /// Starts a control plane whose lists do not end: each page has a name of this many bytes and a
+    /// cursor to the next page.
     fn endless(bytes: usize) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));

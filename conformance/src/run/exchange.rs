@@ -21,11 +21,11 @@ use crate::scenario::resource_names::mask_namespace;
 use crate::scenario::{Identity, Recipient, Step};
 use crate::sync::lock;
 
-/// Number of characters of a response's message.
+/// Maximum length of a response's message in a summary, in characters.
 const MESSAGE_SHOWN: usize = 120;
 
 impl Runner<'_> {
-    /// Sends one request of a step and checks both sides against the OpenAPI document.
+    /// Sends one request of a step; checks request and response against the OpenAPI document.
     pub(crate) async fn exchange(
         &self,
         index: usize,
@@ -52,8 +52,8 @@ impl Runner<'_> {
         answer
     }
 
-    /// The document of a step's request; none for the fixture server, and for requests elsewhere,
-    /// for which any response counts.
+    /// Returns the API document for a step's request; none if it goes to the fixture server or
+    /// elsewhere, where any response is valid.
     fn document(&self, step: &Step) -> Option<Document> {
         match step.recipient {
             Recipient::Judged => Some(self.document),
@@ -62,7 +62,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Checks a request; one that the document does not allow is a defect of the suite.
+    /// Checks a request against the document; an invalid one is recorded as a defect of the suite.
     fn check_request(&self, document: Document, request: &Outgoing) {
         let message = Message {
             headers: &request.headers,
@@ -134,7 +134,7 @@ impl Runner<'_> {
         (public, answer)
     }
 
-    /// Sends a request by the transport; cleanup requests go directly to the server.
+    /// Sends a request by the configured transport; cleanup requests go directly to the server.
     async fn carry(
         &self,
         base: &Base,
@@ -160,7 +160,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Recipient at an address.
+    /// Returns the recipient that has this address: API or fixture server.
     fn recipient(&self, base: &Base) -> faults::Recipient {
         if self.server.is_mock(base) {
             return faults::Recipient::Mock;
@@ -215,8 +215,8 @@ impl Runner<'_> {
     }
 }
 
-/// Summary that distinguishes a response: the message of an error, the title of a page, the start
-/// of anything else.
+/// Returns a short summary of a response: its error message, the title of its HTML page, or else
+/// the start of its body.
 fn answered(answer: &Answer, ns: &str) -> Answered {
     let message = ["/message", "/detail", "/title", "/error"]
         .into_iter()
@@ -236,8 +236,8 @@ fn answered(answer: &Answer, ns: &str) -> Answered {
     }
 }
 
-/// Whether a document describes the responses to an identity: that of the engine does not describe
-/// its responses to unauthorized callers.
+/// Whether a document describes the responses to a step's identity. The engine's document does not
+/// describe its responses to unauthorized callers.
 fn describes(document: Document, step: &Step) -> bool {
     document != Document::Engine || step.identity == Identity::Administrator
 }

@@ -8,13 +8,13 @@ use tokio::sync::watch;
 /// removals may not keep the program alive.
 const CLEAN_WITHIN: Duration = Duration::from_secs(5);
 
-/// Number of interrupts: after one, scenarios stop and clean up; after two, they stop cleaning up
-/// as well. A timeout after the first counts as the second.
+/// Receives the number of interrupts: one stops scenarios, which then clean up; two also stop the
+/// cleanup. A timeout after the first counts as the second.
 #[derive(Debug, Clone)]
 pub(super) struct Interrupt(watch::Receiver<u8>);
 
 impl Interrupt {
-    /// An interrupt that never comes.
+    /// Creates an interrupt that never occurs.
     pub(super) fn never() -> Self {
         Self(watch::channel(0).1)
     }
@@ -23,7 +23,7 @@ impl Interrupt {
         *self.0.borrow() > 0
     }
 
-    /// Waits for this number of interrupts.
+    /// Waits until the user has interrupted at least this many times.
     pub(super) async fn wait(&self, times: u8) {
         let waited = self
             .0
@@ -38,7 +38,7 @@ impl Interrupt {
     }
 }
 
-/// Listens for both signals.
+/// Starts to listen for both signals.
 pub(super) fn listen() -> Interrupt {
     let (sender, receiver) = watch::channel(0);
     tokio::spawn(async move {

@@ -17,9 +17,9 @@ use crate::catalogue::Document;
 use crate::run::side_effects::{Resource, collections};
 use crate::sync::lock;
 
-/// Limit above the longest name of a run.
+/// Maximum length of a run's name, in bytes; real names are shorter.
 const RUN_LONGEST: usize = 40;
-/// Limit above the largest ledger, in bytes.
+/// Maximum size of a ledger file, in bytes; real ones are smaller.
 const FILE_LONGEST: u64 = 64 * 1024 * 1024;
 
 /// The ledger of one run.
@@ -28,11 +28,11 @@ pub(crate) struct Ledger {
     folder: PathBuf,
     run: String,
     open: Mutex<Option<Open>>,
-    /// Paths that may not have been removed.
+    /// Paths of resources that may not have been removed.
     unfinished: Mutex<BTreeSet<String>>,
 }
 
-/// A ledger with a file.
+/// The open file of a ledger.
 #[derive(Debug)]
 struct Open {
     file: File,
@@ -47,13 +47,13 @@ pub(crate) struct Entry {
     pub(crate) url: String,
     /// The API.
     pub(crate) document: Document,
-    /// Entries of a lower rank are removed first.
+    /// Order of removal: entries of a lower rank are removed first.
     pub(crate) rank: u8,
-    /// Path of its DELETE request.
+    /// Path of the DELETE request that removes the resource.
     pub(crate) path: String,
 }
 
-/// An unusable ledger.
+/// Why a ledger cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LedgerError {
     #[error("invalid name `{0}` of a run")]
@@ -75,10 +75,10 @@ impl Ledger {
         }
     }
 
-    /// Records what a request is about to create.
+    /// Records the resources that a request is about to create.
     ///
     /// # Errors
-    /// It is not on disk, so the request must not be sent.
+    /// The record is not on disk, so the request must not be sent.
     pub(crate) fn note(
         &self,
         url: &str,
@@ -133,7 +133,7 @@ impl Ledger {
         })
     }
 
-    /// Records that these paths may not have been removed.
+    /// Records paths of resources that may not have been removed.
     pub(crate) fn unfinished(&self, paths: impl Iterator<Item = String>) {
         lock(&self.unfinished).extend(paths);
     }
@@ -148,13 +148,13 @@ impl Ledger {
         lock(&self.unfinished).retain(|path| !of_api(path) || may_exist(path));
     }
 
-    /// Number of paths that may not have been removed, and one of them.
+    /// Number of paths of resources that may not have been removed, and one of the paths.
     pub(crate) fn left(&self) -> Option<(usize, String)> {
         let left = lock(&self.unfinished);
         Some((left.len(), left.first()?.clone()))
     }
 
-    /// Closes the ledger; its file is removed if all its resources are gone.
+    /// Closes the ledger; its file is removed if `gone` and no path is unfinished.
     pub(crate) fn close(&self, gone: bool) {
         let open = lock(&self.open).take();
         if open.is_some() && gone && lock(&self.unfinished).is_empty() {
@@ -164,7 +164,7 @@ impl Ledger {
     }
 }
 
-/// Default folder of ledgers: the state directory of programs.
+/// Default folder of ledgers, in the user's directory for program state.
 pub(crate) fn folder() -> PathBuf {
     let variable = |name| {
         let value = std::env::var_os(name).filter(|value| !value.is_empty())?;
@@ -179,10 +179,10 @@ pub(crate) fn folder() -> PathBuf {
     )
 }
 
-/// Names of the runs in a folder that are not cleaned up.
+/// Names of the runs whose ledgers are in a folder, so that they need a cleanup.
 ///
 /// # Errors
-/// The folder cannot be read; a missing one has no runs.
+/// The folder cannot be read. A missing folder is not an error: it has no runs.
 pub(crate) fn runs(folder: &Path) -> Result<Vec<String>, LedgerError> {
     let failed = |error| LedgerError::File(folder.to_owned(), error);
     let entries = match fs::read_dir(folder) {
@@ -199,10 +199,11 @@ pub(crate) fn runs(folder: &Path) -> Result<Vec<String>, LedgerError> {
     Ok(runs)
 }
 
-/// Reads the possible leftovers of a run. An incomplete last line was never acted on.
+/// Reads the possible leftovers of a run from its ledger. An incomplete last line is ignored: its
+/// request was never sent.
 ///
 /// # Errors
-/// No such run, a line that is not an entry, or that does not contain the run's name.
+/// There is no such run, or a line is not an entry or does not contain the run's name.
 pub(crate) fn read(folder: &Path, run: &str) -> Result<Vec<Entry>, LedgerError> {
     if !is_run(run) {
         return Err(LedgerError::Name(run.to_owned()));
@@ -223,7 +224,7 @@ pub(crate) fn read(folder: &Path, run: &str) -> Result<Vec<Entry>, LedgerError> 
         .collect()
 }
 
-/// Parses an entry, which must belong to the run: nothing else is ever removed.
+/// Parses an entry and checks that it belongs to the run: nothing else is ever removed.
 fn entry(line: &str, run: &str) -> Result<Entry, String> {
     let entry: Entry = serde_json::from_str(line).map_err(|error| error.to_string())?;
     let plain = |segment: &str| !matches!(segment, "." | "..") && !segment.contains(['?', '#']);

@@ -67,7 +67,7 @@ struct Inner {
     /// Short random name of the run.
     run: String,
     chosen: Vec<Chosen>,
-    /// Profile by which it is judged, if any.
+    /// Profile by which the target is judged, if any.
     profile: Option<&'static Profile>,
     seed: u64,
     jobs: usize,
@@ -81,9 +81,9 @@ struct Inner {
     refusal: Option<Reason>,
     /// Policies on the target's servers from before the run.
     modules: Vec<Module>,
-    /// Ledger of resources created on servers that the suite did not start.
+    /// Ledger of resources that are created on servers that the suite did not start.
     ledger: Option<Ledger>,
-    /// Whether the run is to end before all rules are judged.
+    /// Whether the run should end before all rules are judged.
     stopped: AtomicBool,
     /// Timeout of eventual effects.
     eventual_timeout: Duration,
@@ -91,21 +91,21 @@ struct Inner {
     requests: AtomicU64,
 }
 
-/// A clause of the choice with everything needed to judge it.
+/// A chosen clause with everything needed to judge it.
 #[derive(Debug)]
 struct Chosen {
     clause: &'static Clause,
     scenario: Option<Scenario>,
-    /// The blessed transcript.
+    /// The blessed transcript that the rule's transcript is compared with.
     snapshot: Option<String>,
 }
 
 /// Result of one rule.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The verdict, by the blessed snapshot, with the transcript.
+    /// The verdict, by comparison with the blessed snapshot, and the transcript.
     pub judged: Judged,
-    /// Failure other than a difference to the snapshot.
+    /// Failure before or without the comparison with the snapshot.
     pub early_failure: Option<Failure>,
     /// Detected defects of the suite itself.
     pub defects: Vec<Defect>,
@@ -118,8 +118,8 @@ impl Suite {
     }
 
     /// Judges the chosen rules; `sink` receives every event, from `RunStarted` to `RunFinished`.
-    /// Ctrl-C ends the run early; created resources are removed, started servers are stopped, and
-    /// `RunFinished` reports it.
+    /// Ctrl-C ends the run early: created resources are removed, started servers are stopped, and
+    /// `RunFinished` reports the interrupt.
     pub fn run(&self, mut sink: impl FnMut(Event)) {
         let (events, mut received) = unbounded_channel();
         let run = batch::run(Arc::clone(&self.inner), events);
@@ -140,18 +140,18 @@ impl Suite {
         self.inner.stopped.store(true, Ordering::Relaxed);
     }
 
-    /// The name of the run, which is the prefix of every name that it writes.
+    /// Returns the run's name, which is the prefix of the name of every resource that it creates.
     pub fn name(&self) -> &str {
         &self.inner.run
     }
 
-    /// Number of created names that may still exist, and one of them.
+    /// Number of created resources that may still exist, and the path of one.
     pub(crate) fn left(&self) -> Option<(usize, String)> {
         self.inner.ledger.as_ref()?.left()
     }
 
-    /// Judges one chosen rule alone; none if it is not chosen. May be called from several threads
-    /// at once.
+    /// Judges one chosen rule alone; none if the rule is not chosen. May be called from several
+    /// threads at once.
     pub fn run_one(&self, rule: &str) -> Option<Outcome> {
         Some(self.judge_alone(self.chosen(rule)?))
     }
@@ -221,7 +221,7 @@ impl Chosen {
         }
     }
 
-    /// Whether the clause counts in a score or a record.
+    /// Whether the clause can be judged or recorded, so that it counts.
     fn is_judged(clause: &Clause) -> bool {
         clause.level != Level::Unobservable
     }

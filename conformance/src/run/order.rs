@@ -1,6 +1,6 @@
-//! Order of a run: shuffled by seed, the same on every machine.
+//! Order of the rules of a run: shuffled by seed, the same on every machine.
 
-/// Shuffles (Fisher-Yates, numbers from SplitMix64).
+/// Shuffles the items by Fisher-Yates with numbers from SplitMix64.
 pub(super) fn shuffle<T>(items: &mut [T], seed: u64) {
     let mut state = seed;
     for last in (1..items.len()).rev() {

@@ -9,22 +9,22 @@ use crate::evidence::{Event, Exchange, RunStarted};
 use crate::http_client::Base;
 use crate::scenario::Recipient;
 
-/// The setup whose addresses are at the start of the evidence.
+/// The setup whose server addresses are declared at the start of the evidence.
 const DEFAULT: &str = "default";
 
-/// A server of a run: setup, API, recipient, and the rule that it is started for alone, if any.
+/// Key of a server of a run: setup, API, recipient, and the rule that has it alone, if any.
 type ServerKey<'a> = (&'static str, Document, u8, Option<&'a str>);
 
-/// Declaration of a server at the start of the evidence.
+/// Addresses of the servers as declared at the start of the evidence.
 struct DeclaredServer<'a> {
     control: Option<&'a str>,
     engine: Option<&'a str>,
-    /// Number of the part; 0 for evidence of one run.
+    /// Index of the merged run that judged the rule; 0 for evidence of one run.
     part: usize,
 }
 
 impl<'a> DeclaredServer<'a> {
-    /// Returns the server on which a rule was judged.
+    /// Returns the declared addresses for the run that judged a rule.
     fn of(started: &'a RunStarted, rule: &str) -> Self {
         let (part, control, engine) = match started.part(rule) {
             Some((number, part)) => (number, &part.control, &part.engine),
@@ -39,10 +39,10 @@ impl<'a> DeclaredServer<'a> {
 }
 
 impl Inner {
-    /// Checks that every request went to the server of its rule.
+    /// Checks that every request went to the server of its rule, as declared.
     ///
     /// # Errors
-    /// A message that names the first exchange that did not.
+    /// A message that names the first exchange with another server.
     pub(super) fn check_origins(
         &self,
         events: &[Event],
@@ -78,7 +78,7 @@ impl Inner {
     }
 }
 
-/// Checks that the parts of merged evidence are on one host, or each on its suite's own machine.
+/// Checks for each API that the parts of merged evidence are on one host, or all on loopback.
 fn check_hosts(started: &RunStarted) -> Result<(), String> {
     for document in Document::ALL {
         let urls = started.parts.iter().filter_map(|part| match document {
@@ -102,7 +102,7 @@ fn check_hosts(started: &RunStarted) -> Result<(), String> {
     Ok(())
 }
 
-/// Parses scheme and authority of an address, if written as the suite writes it.
+/// Parses scheme and authority of an address; none if not in the form that the suite writes.
 fn origin(url: &str) -> Option<Base> {
     let end = url
         .match_indices('/')
@@ -134,8 +134,8 @@ fn place<'a>(chosen: &Chosen, exchange: &'a Exchange) -> (Recipient, ServerKey<'
     (recipient, (setup, chosen.clause.document, number, alone))
 }
 
-/// Returns why an address does not belong to the target, if so: a server that the suite starts is
-/// on this machine, and an existing one is at an address declared at the start of the evidence.
+/// Returns why an address does not belong to the target, or none if it does: servers that the suite
+/// starts are on this machine, others at an address declared at the start of the evidence.
 fn is_foreign(
     origin: &Base,
     recipient: Recipient,

@@ -35,7 +35,7 @@ impl Placeholders<'_> {
         fill(text, &|name| self.lookup(name))
     }
 
-    /// Fills a path. A captured value is data, so it is encoded.
+    /// Fills the placeholders of a path. A captured value is percent-encoded, because it is data.
     pub(crate) fn path(&self, path: &str) -> String {
         fill(path, &|name| match name {
             "ns" | "i" => self.lookup(name),
@@ -50,7 +50,7 @@ impl Placeholders<'_> {
     /// Builds the request of a step.
     ///
     /// # Errors
-    /// The role for which the target has no token.
+    /// The target has no token for a role; contains the role.
     pub(crate) fn wire(&self, step: &Step) -> Result<Wire, String> {
         let server = self.server.server_for(step);
         let authorization =
@@ -90,7 +90,7 @@ impl Placeholders<'_> {
         }
     }
 
-    /// Fills a header's value, and replaces the vendor with the target's.
+    /// Fills the placeholders of a header's value, and inserts the target's vendor.
     fn header(&self, value: &str) -> String {
         let vendor = format!("/vnd.{}.", self.vendor);
         self.text(value).replace("/vnd.engine.", &vendor)

@@ -11,7 +11,7 @@ use crate::run::side_effects::{SideEffects, side_effects_of};
 use crate::scenario::{Effect, Recipient, Scenario, Send};
 use crate::target::server::Server;
 
-/// Checks a scenario by the suite's own rules, without sending anything.
+/// Returns violations of the suite's own rules by a scenario, without sending anything.
 pub(crate) fn defects(scenario: &Scenario, document: Document, server: &Server) -> Vec<String> {
     const NS: &str = "namespace";
     let captures = BTreeMap::new();
@@ -70,7 +70,7 @@ pub(crate) fn defects(scenario: &Scenario, document: Document, server: &Server) 
     defects
 }
 
-/// Returns a role that the scenario needs and for which the server has no token.
+/// Returns a role that the scenario needs but for which the server has no token.
 pub(crate) fn missing_role(scenario: &Scenario, server: &Server) -> Option<String> {
     scenario
         .steps

@@ -55,15 +55,15 @@ impl Inner {
     }
 }
 
-/// Recipients of an earlier run.
+/// Addresses that received the requests of a rule in an earlier run.
 #[derive(Debug)]
 pub(super) struct Addresses {
-    /// The API, or the fixture server if only that received requests.
+    /// Address of the API, or of the fixture server if only that received requests.
     api: Base,
     mock: Option<Base>,
 }
 
-/// Addresses in the evidence of a rule: those of the first exchange with each.
+/// Returns the addresses in the evidence of a rule: for each recipient, of its first exchange.
 pub(super) fn addresses(exchanges: &[Exchange]) -> Option<Addresses> {
     let base = |exchange: &Exchange| {
         let url = &exchange.request.url;

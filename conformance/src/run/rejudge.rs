@@ -12,12 +12,12 @@ use crate::judge::verdict::{Reason, Verdict};
 use crate::target::Target;
 
 impl Suite {
-    /// Judges the events of a run again with this program. A rule with requests that the run did
-    /// not send is not judged; an unknown rule is omitted.
+    /// Judges the events of a run again by this program. A rule whose scenario now sends other
+    /// requests is not judged; an unknown rule is omitted.
     ///
     /// # Errors
     /// No run starts in the evidence, this program knows none of its rules, or no run can have
-    /// recorded it.
+    /// recorded the evidence.
     pub fn judge_again(evidence: Vec<Event>) -> Result<Vec<Event>, SuiteError> {
         let started = evidence.iter().find_map(|event| match event {
             Event::RunStarted(started) => Some(started.clone()),

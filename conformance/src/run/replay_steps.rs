@@ -1,4 +1,4 @@
-//! Runs single steps of a rule, or a rule by hand.
+//! Runs selected steps of a rule, and prepares a rule to be repeated by hand.
 
 use super::{Chosen, Outcome, Suite};
 use crate::judge::transcript::Transcript;

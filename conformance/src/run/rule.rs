@@ -33,7 +33,7 @@ pub(super) struct RuleResult {
 }
 
 impl RuleResult {
-    /// Converts the result for a capability that the target does not claim: nothing is judged.
+    /// Converts the result for a capability that the target does not claim: the rule is not judged.
     fn unclaimed(self, capability: &str) -> Self {
         match self.verdict {
             Verdict::Pass => Reason::HoldsUnclaimed(capability.to_owned()).into(),
@@ -65,20 +65,20 @@ pub(super) struct RunContext<'a> {
     pub(super) interrupt: &'a Interrupt,
     /// Timeout of eventual effects.
     pub(super) eventual_timeout: Duration,
-    /// Remaining budget for lists of the run.
+    /// Remaining budget of the run for reading lists.
     pub(super) listings: &'a Listings,
 }
 
-/// A scenario that can run, and its servers.
+/// A scenario that can run, and the servers that it needs.
 struct Ready<'a> {
     scenario: &'a Scenario,
     servers: Servers<'a>,
-    /// Address of their fixture server.
+    /// Address of the fixture server that the servers use, if any.
     mock: Option<SocketAddr>,
 }
 
 impl Inner {
-    /// Judges one rule: starts its server if necessary, runs it, removes its resources.
+    /// Judges one rule: starts its server if necessary, runs its scenario, removes its resources.
     pub(super) async fn judge(&self, chosen: &Chosen, context: &RunContext<'_>) -> RuleResult {
         let Ready {
             scenario,
@@ -225,7 +225,7 @@ impl Inner {
         })
     }
 
-    /// Returns why a scenario is not sent to this server.
+    /// Returns why a scenario may not run on this server; none if it may.
     fn refused(
         &self,
         chosen: &Chosen,
@@ -285,7 +285,7 @@ impl Inner {
     }
 }
 
-/// Redacts secrets that the target's responses repeat in a failure.
+/// Redacts secrets in a failure, as responses of the target may repeat them.
 fn redact_failure(failure: Failure, redactor: &Redactor) -> Failure {
     let clean = |text: String| redactor.text(&text);
     Failure {
@@ -307,7 +307,7 @@ fn redact_failure(failure: Failure, redactor: &Redactor) -> Failure {
     }
 }
 
-/// Runs a scenario and cleans up after it, even if the user stops it.
+/// Runs a scenario and removes its resources, even if the user stops it.
 async fn play(
     runner: &Runner<'_>,
     scenario: &Scenario,

@@ -33,7 +33,7 @@ use crate::target::server::Server;
 
 /// Initial backoff before a request is repeated; it doubles each time.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
-/// Maximum backoff.
+/// Maximum backoff before a request is repeated.
 const LAST_PAUSE: Duration = Duration::from_millis(160);
 
 /// Runs the scenarios of one rule on one server.
@@ -44,15 +44,15 @@ pub(crate) struct Runner<'a> {
     pub(crate) contract: &'a Contract,
     pub(crate) server: &'a Server,
     pub(crate) vendor: &'a str,
-    /// Timeout of the effect that a step waits for.
+    /// Timeout of the eventual effect that a step waits for.
     pub(crate) eventual_timeout: Duration,
     pub(crate) document: Document,
     pub(crate) rule: &'a str,
     pub(crate) ns: &'a str,
-    /// The evidence so far.
+    /// The events of the rule so far.
     pub(crate) events: &'a Mutex<Vec<Event>>,
     pub(crate) requests: &'a AtomicU64,
-    /// Remaining budget for lists.
+    /// Remaining budget for reading lists.
     pub(crate) listings: &'a Listings,
     pub(crate) made: CreatedNames<'a>,
 }
@@ -62,7 +62,7 @@ pub(crate) struct Runner<'a> {
 pub(crate) enum Transport<'a> {
     /// The network.
     Live,
-    /// The network, with alterations on the way.
+    /// The network, with these alterations of requests and responses.
     Altered(&'a [Alteration]),
     /// The responses of an earlier run; nothing is sent.
     Replayed(&'a Recording),
@@ -84,7 +84,7 @@ impl From<NoAnswer> for Stop {
 }
 
 impl Runner<'_> {
-    /// Sends the steps in order until all are done or one cannot go on.
+    /// Sends the steps in order until all are done or a step ends the scenario.
     pub(crate) async fn run(&self, scenario: &Scenario) -> ScenarioRun {
         let namer = Namer::new(scenario);
         let mut trace = ScenarioRun::default();
@@ -159,7 +159,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Sends the request of a step, repeatedly until the response meets the conditions.
+    /// Sends the request of a step, and repeats it until the response meets the step's conditions.
     async fn ask(
         &self,
         index: usize,
@@ -211,7 +211,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Continues only if the response to a given request meets the precondition.
+    /// Ends the scenario if the response to a prerequisite request does not meet its precondition.
     fn require(&self, step: &Step, answer: &Answer, captures: &Captures) -> Result<(), Stop> {
         let set = match step.shows.as_slice() {
             [] => answer.is_success(),
@@ -278,7 +278,7 @@ impl Runner<'_> {
         entry.facts.extend(different);
     }
 
-    /// Reads the following pages and inserts the items of all of them into the last response.
+    /// Reads the following pages of a list; returns the last response with the items of all pages.
     async fn walk(
         &self,
         index: usize,
@@ -325,7 +325,8 @@ impl Runner<'_> {
         }
     }
 
-    /// Records what a request is about to create, so that it is removed in any case.
+    /// Records the resources that a request is about to create, so that they are removed in any
+    /// case.
     fn note_what_it_makes(
         &self,
         step: &Step,
@@ -372,7 +373,7 @@ impl Runner<'_> {
     }
 }
 
-/// Converts an unmet step into a rule that does not run, if the step is a condition of the rule.
+/// Converts a failed step to a rule that is not run, if the step is a condition of the rule.
 fn or_not_run(step: &Step, stop: Stop) -> Stop {
     match (stop, step.or_not_run) {
         (Stop::Trouble(_), Some(why)) => Stop::NotShown(why),
@@ -380,7 +381,7 @@ fn or_not_run(step: &Step, stop: Stop) -> Stop {
     }
 }
 
-/// The JSON body of a step, before its placeholders are filled.
+/// Returns the JSON body of a step, before placeholders are filled.
 pub(crate) fn json_body(step: &Step) -> Option<&Value> {
     fn json(body: &Body) -> Option<&Value> {
         match body {

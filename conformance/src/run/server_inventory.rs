@@ -15,34 +15,34 @@ use crate::run::side_effects::collections;
 use crate::scenario::resource_names::{canonical, encode};
 use crate::target::server::Server;
 
-/// Content of a server, by collection, except unreadable ones.
+/// Items of a server by collection, except collections that cannot be read.
 #[derive(Debug, Default)]
 pub(crate) struct ServerInventory {
     collections: BTreeMap<&'static str, Collection>,
-    /// The collections that were not read to the end, and why.
+    /// The collections that could not be read to the end, with the reasons.
     endless: BTreeMap<&'static str, String>,
 }
 
-/// Differences between the contents of a server.
+/// Differences between the contents of a server before and after a run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Changes {
-    /// Removed, added or changed content, in sentences.
+    /// Sentences on removed, added or changed content.
     pub(crate) what: Vec<String>,
-    /// Content that was not compared, and why, in sentences.
+    /// Sentences on content that was not compared, and why.
     pub(crate) not_compared: Vec<String>,
 }
 
 #[derive(Debug, Default)]
 struct Collection {
-    /// Hash of each existing item, by name; none if it changes by itself.
+    /// Hash of each existing item, by name; none if the item changes by itself.
     items: BTreeMap<String, Option<u64>>,
     /// The names of items that appear and disappear by themselves.
     restless: BTreeSet<String>,
 }
 
 impl ServerInventory {
-    /// Reads a server twice: items that differ between both are not changed by the run later, so
-    /// that only their presence counts.
+    /// Reads the items of a server twice. If an item differs between both, it changes by itself,
+    /// and only its presence is compared later.
     pub(crate) async fn before(client: &Client, server: &Server, document: Document) -> Self {
         let names = collections(document).iter().map(|(name, _)| *name);
         let first = read(client, server, document, &names.collect()).await;
@@ -51,8 +51,8 @@ impl ServerInventory {
         first.settle(second)
     }
 
-    /// Returns the differences. Names with the run's prefix are omitted, since they are checked
-    /// separately.
+    /// Returns the differences from the current content. Names with the run's prefix are omitted,
+    /// since they are checked separately.
     pub(crate) async fn changed(
         &self,
         client: &Client,
@@ -114,7 +114,7 @@ impl ServerInventory {
     }
 }
 
-/// Reads these collections, within a time limit.
+/// Reads these collections of a server, within a time limit.
 async fn read(
     client: &Client,
     server: &Server,

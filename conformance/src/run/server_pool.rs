@@ -12,10 +12,10 @@ use crate::sync::lock;
 use crate::target::launch::Started;
 use crate::target::server_set::Servers;
 
-/// Setup, API, and the run of a rule that the server is started for alone, if any.
+/// Key of a server: setup, API, and the run of the rule that has the server alone, if any.
 pub(super) type PoolKey = (&'static str, Document, Option<String>);
 
-/// A server, or why there is none; empty until it is first needed.
+/// A server, or why it could not be started; empty until the server is first needed.
 #[derive(Debug, Default)]
 pub(super) struct PooledServer(OnceCell<Result<Arc<Started>, String>>);
 
@@ -35,13 +35,13 @@ impl Inner {
         started.await.clone()
     }
 
-    /// Stops the server for a key that nobody else uses. A failure to start remains stored.
+    /// Stops the server for a key that is no longer used. A failure to start remains stored.
     pub(super) async fn leave(&self, place: &PoolKey, started: &Started) {
         started.stop().await;
         lock(&self.pool).remove(place);
     }
 
-    /// The servers that have been started.
+    /// Returns the servers that have been started.
     fn running(&self) -> Vec<(Document, Arc<Started>)> {
         lock(&self.pool)
             .iter()
@@ -52,7 +52,7 @@ impl Inner {
             .collect()
     }
 
-    /// Leftovers of the run.
+    /// Returns the paths of the run's resources that are left on the started servers.
     pub(super) async fn leaks(&self) -> Vec<String> {
         let mut names = Vec::new();
         let running = self.running();

@@ -11,18 +11,18 @@ use crate::scenario::resource_names::encode;
 pub(crate) enum SideEffects {
     /// No lasting effect.
     Nothing,
-    /// The scenario's own resources.
+    /// Effects only on the scenario's own resources.
     Own(Vec<Resource>),
-    /// A resource without the scenario's namespace.
+    /// Effects on a resource without the scenario's namespace.
     Foreign,
 }
 
 /// A resource that a scenario created, and its removal.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Resource {
-    /// Resources of a lower rank are removed first: they refer to those of higher ranks.
+    /// Order of removal: resources of a lower rank are removed first, as they refer to the others.
     pub(crate) rank: u8,
-    /// Path of its DELETE request.
+    /// Path of the DELETE request that removes the resource.
     pub(crate) path: String,
 }
 
@@ -77,7 +77,8 @@ fn data_document(own: &str) -> Vec<Resource> {
     vec![resource(1, format!("/v1/data/{own}"))]
 }
 
-/// Returns the segments up to the first that contains the namespace, if any.
+/// Returns the resources of the path up to its first segment with the namespace; foreign if none
+/// has it.
 fn own(segments: &[&str], ns: &str, resources: impl Fn(&str) -> Vec<Resource>) -> SideEffects {
     let carries = |segment: &&str| percent_decode_str(segment).decode_utf8_lossy().contains(ns);
     segments
@@ -112,7 +113,8 @@ fn control(collection: &str, rest: &[&str], ns: &str) -> SideEffects {
     })
 }
 
-/// A patch of a shared path: each operation's path must contain the namespace.
+/// Returns the side effects of a patch of a shared path: own if each operation's path contains the
+/// namespace.
 fn patch(shared: &[&str], body: Option<&Value>, ns: &str) -> SideEffects {
     let Some(operations) = body.and_then(Value::as_array) else {
         // Without operations it changes nothing.

@@ -14,24 +14,24 @@ use tokio::time::timeout;
 
 use crate::process_group::ProcessGroup;
 
-/// Maximum length of an answer, in bytes.
+/// Maximum length of an answer line, in bytes.
 const ANSWER: u64 = 64 * 1024 * 1024;
 /// Timeout for an adapter that has closed its output to exit.
 const ENDS_WITHIN: Duration = Duration::from_secs(1);
-/// Number of characters shown of a line that is not an answer.
+/// Number of characters shown of an invalid answer line.
 const SHOWN: usize = 200;
 
-/// Policies by id.
+/// Texts of policies by id.
 pub(super) type Modules = BTreeMap<String, String>;
 
 /// Question to an adapter: the value of one document.
 #[derive(Debug, Serialize)]
 pub(super) struct Question<'a> {
-    /// Every policy.
+    /// Every loaded policy.
     pub(super) modules: &'a Modules,
-    /// The base documents.
+    /// The root of the base documents.
     pub(super) data: &'a Value,
-    /// Path of the document: names, and positions in arrays.
+    /// Path of the document: names, and indices of arrays.
     pub(super) path: &'a [Value],
     /// The input document, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,8 +52,8 @@ pub(super) enum Decision {
 /// Why there is no decision.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 pub(super) struct Failure {
-    /// `invalid_parameter` if the policies cannot be compiled. Any code makes loading a policy
-    /// fail.
+    /// Error code, `invalid_parameter` if the policies cannot be compiled. When a policy is loaded,
+    /// any code makes that fail.
     #[serde(default = "internal")]
     pub(super) code: String,
     pub(super) message: String,
@@ -63,7 +63,7 @@ fn internal() -> String {
     "internal_error".to_owned()
 }
 
-/// A line that the adapter writes.
+/// An answer line of the adapter.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
@@ -73,7 +73,7 @@ struct Line {
     error: Option<Failure>,
 }
 
-/// A null is a result, too.
+/// Deserializes a member that may be null: null is a result, too.
 fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(value).map(Some)
 }
@@ -98,8 +98,8 @@ impl Decision {
     }
 }
 
-/// A process that is started on the first question, and again after it ended, hung or wrote an
-/// invalid answer.
+/// An adapter process. It is started on the first question, and again after it ended, hung or wrote
+/// an invalid answer.
 #[derive(Debug)]
 pub(super) struct Adapter {
     command: Vec<OsString>,
@@ -109,7 +109,7 @@ pub(super) struct Adapter {
 
 #[derive(Debug)]
 struct Running {
-    /// The adapter and its child processes, which are killed when this is dropped.
+    /// The adapter and its child processes, which are killed when this value is dropped.
     process: ProcessGroup,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
@@ -124,7 +124,7 @@ impl Adapter {
         }
     }
 
-    /// Sends a trivial question, to check that there is an answer at all.
+    /// Sends a trivial question, to check that the adapter answers.
     ///
     /// # Errors
     /// As [`Self::ask`].
@@ -139,10 +139,10 @@ impl Adapter {
         self.ask(&question).await.map(drop)
     }
 
-    /// Sends one question; others wait.
+    /// Sends one question to the adapter; concurrent calls wait.
     ///
     /// # Errors
-    /// A message why there is no answer.
+    /// A message that explains why there is no answer.
     pub(super) async fn ask(&self, question: &Question<'_>) -> Result<Decision, String> {
         let mut line = serde_json::to_vec(question).map_err(|error| error.to_string())?;
         line.push(b'\n');
@@ -187,7 +187,7 @@ impl Adapter {
 }
 
 impl Running {
-    /// Writes a line and reads one.
+    /// Writes a question line and reads the answer line.
     async fn exchange(&mut self, line: &[u8]) -> Result<Vec<u8>, String> {
         // An adapter that ends need not have read the line; its last output is more informative.
         let written = self.input.write_all(line).await;

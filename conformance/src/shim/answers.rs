@@ -9,29 +9,29 @@ use serde_json::{Value, json};
 /// A complete response.
 pub(super) type Answer = Response<Full<Bytes>>;
 
-/// 200, with JSON.
+/// Returns a response with status 200 and a JSON body.
 pub(super) fn json(value: &Value) -> Answer {
     json_of(StatusCode::OK, value)
 }
 
-/// 204 without a body.
+/// Returns a response with status 204 and no body.
 pub(super) fn done() -> Answer {
     let mut answer = Response::new(Full::default());
     *answer.status_mut() = StatusCode::NO_CONTENT;
     answer
 }
 
-/// An error object.
+/// Returns an error response with this status, code and message.
 pub(super) fn refused(status: StatusCode, code: &str, message: &str) -> Answer {
     json_of(status, &json!({"code": code, "message": message}))
 }
 
-/// 400 for an unreadable request.
+/// Returns a response with status 400, for an unreadable request.
 pub(super) fn invalid(message: &str) -> Answer {
     refused(StatusCode::BAD_REQUEST, "invalid_parameter", message)
 }
 
-/// 404 for a missing resource.
+/// Returns a response with status 404, for a missing resource.
 pub(super) fn absent(message: &str) -> Answer {
     refused(StatusCode::NOT_FOUND, "resource_not_found", message)
 }

@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value};
 
-/// No document exists, or can exist, at a path.
+/// Error for a path at which no document exists, or can exist.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Absent;
 
 /// Writes a document at a path, and creates missing parent objects.
 ///
 /// # Errors
-/// A parent cannot have such a member: a scalar, or an array.
+/// A parent cannot have such a member, because it is a scalar or an array.
 pub(super) fn put(root: &mut Value, path: &[String], document: Value) -> Result<(), Absent> {
     let mut place = root;
     for segment in path {

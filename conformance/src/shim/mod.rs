@@ -21,9 +21,9 @@ use routes::Engine;
 /// Options of a shim.
 #[derive(Debug)]
 pub(crate) struct Options {
-    /// Listen address.
+    /// IP address to listen on.
     pub(crate) host: IpAddr,
-    /// 0 is any free port.
+    /// Port to listen on; 0 means any free one.
     pub(crate) port: u16,
     /// The adapter: a program and its arguments.
     pub(crate) command: Vec<OsString>,
@@ -34,7 +34,7 @@ pub(crate) struct Options {
 /// A shim that serves until it is dropped; the adapter ends with it.
 #[derive(Debug)]
 pub(crate) struct Shim {
-    /// Listen address.
+    /// URL of the shim.
     pub(crate) url: String,
     server: JoinHandle<()>,
 }
@@ -43,7 +43,7 @@ impl Shim {
     /// Starts the adapter and serves.
     ///
     /// # Errors
-    /// An address that is in use; an adapter that does not start, or gives an invalid answer.
+    /// The address is in use, or the adapter does not start or gives an invalid answer.
     pub(crate) async fn start(options: Options) -> Result<Self, String> {
         let address = SocketAddr::new(options.host, options.port);
         let taken = |error| format!("{address}: {error}");

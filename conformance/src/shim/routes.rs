@@ -19,12 +19,12 @@ use crate::sync::lock;
 
 /// Maximum length of a request's body, in bytes.
 const BODY: usize = 64 * 1024 * 1024;
-/// Name of an undefined document, which is queried to compile policies.
+/// Name of an undefined document, which is evaluated to check that policies compile.
 const NOBODYS: &str = "conformance_shim";
 /// Error code of invalid policies and requests.
 const INVALID: &str = "invalid_parameter";
 
-/// State of an engine, and its adapter.
+/// Policies and documents of an engine, and its adapter.
 #[derive(Debug)]
 pub(super) struct Engine {
     adapter: Adapter,
@@ -40,9 +40,9 @@ struct State {
 /// A parsed request.
 struct ParsedRequest<'a> {
     method: &'a Method,
-    /// The segments of the path, decoded.
+    /// The path's segments, percent-decoded.
     path: &'a [String],
-    /// Names and values of the query, decoded.
+    /// Names and values of the query parameters, decoded.
     query: Vec<(String, String)>,
     body: Bytes,
 }
@@ -112,7 +112,7 @@ impl Engine {
         }
     }
 
-    /// Loads a policy, if the adapter can compile it together with the others.
+    /// Loads a policy, if the adapter can compile it together with the loaded ones.
     async fn load(&self, id: &str, text: String) -> Answer {
         let mut with = lock(&self.held).clone();
         with.modules.insert(id.to_owned(), text.clone());
@@ -193,7 +193,7 @@ impl Engine {
     }
 }
 
-/// Converts a segment that is an integer to a number.
+/// Converts a path segment to a JSON value; an integer becomes a number.
 fn step(segment: &str) -> Value {
     segment
         .parse::<i64>()
@@ -229,7 +229,7 @@ async fn read(body: Incoming) -> Result<Bytes, Answer> {
     }
 }
 
-/// The segments of a path, decoded; none if one is not UTF-8.
+/// Returns the segments of a path, decoded; none if one is not UTF-8.
 fn segments(head: &Parts) -> Option<Vec<String>> {
     let path = head
         .uri
@@ -254,7 +254,7 @@ fn form(query: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Response to a failed decision.
+/// Returns the response to a failed decision.
 fn failed(failure: &Failure) -> Answer {
     let status = match failure.code.as_str() {
         INVALID => StatusCode::BAD_REQUEST,
@@ -263,7 +263,7 @@ fn failed(failure: &Failure) -> Answer {
     refused(status, &failure.code, &failure.message)
 }
 
-/// Response to a missing answer of the adapter.
+/// Returns the response to a request for which the adapter gave no valid answer.
 fn broken(why: &str) -> Answer {
     refused(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", why)
 }

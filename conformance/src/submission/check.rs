@@ -18,9 +18,10 @@ use crate::run::{Suite, SuiteError};
 const MOST: u64 = 64 * 1024 * 1024;
 /// Maximum length of an event, in bytes.
 const LONGEST: u64 = 16 * 1024 * 1024;
-/// Maximum number of items in all lists together: an item uses more memory than space in a line.
+/// Maximum number of items in all lists of the evidence: an item needs more memory than bytes in a
+/// line.
 const ITEMS: usize = 1_000_000;
-/// Maximum number of named rules whose results differ.
+/// Maximum number of rules with different results that are named.
 const NAMED: usize = 5;
 
 /// Why a submission is not accepted.
@@ -38,7 +39,8 @@ pub enum Refused {
     /// No run can have recorded the evidence.
     #[error("the evidence is not of a run: {0}")]
     Untrue(String),
-    /// It has no profile, or one that this program does not know or has another version of.
+    /// The evidence has no profile, or one that this program does not know or has another version
+    /// of.
     #[error("the edition is foreign: {0}")]
     Edition(String),
     /// The folder's name does not match its content.
@@ -58,12 +60,12 @@ impl Refused {
     }
 }
 
-/// A submission that matches its evidence.
+/// A submission whose report matches its evidence.
 #[derive(Debug)]
 pub struct Accepted {
-    /// Result of its implementation.
+    /// Result of the implementation by the profile.
     pub standing: ProfileResult,
-    /// Its events, with the verdicts of this program.
+    /// Events of the run, with the verdicts of this program.
     pub events: Vec<Event>,
 }
 
@@ -71,7 +73,7 @@ pub struct Accepted {
 /// are limited.
 ///
 /// # Errors
-/// The first reason why it is not accepted.
+/// The first reason why the submission is not accepted.
 pub fn check(path: &Path) -> Result<Accepted, Refused> {
     let folder = Folder::open(path)?;
     for name in [README, TARGET] {
@@ -106,7 +108,7 @@ pub fn check(path: &Path) -> Result<Accepted, Refused> {
 /// Reads the events of compressed evidence.
 ///
 /// # Errors
-/// Evidence that cannot be read, ends inside a line, or is too large.
+/// The evidence cannot be read, ends inside a line, or is too large.
 fn events(packed: &[u8]) -> Result<Vec<Event>, Refused> {
     let at = |why: &dyn std::fmt::Display| Refused::file(EVIDENCE, why);
     let mut unpacked = GzDecoder::new(packed);
@@ -146,7 +148,7 @@ fn events(packed: &[u8]) -> Result<Vec<Event>, Refused> {
     }
 }
 
-/// Checks that there is one run from its start to its end.
+/// Checks that the events are of one complete run.
 fn whole(events: &[Event]) -> Result<&RunStarted, Refused> {
     let cut = |why: &str| Err(Refused::Cut(why.to_owned()));
     let starts = events

@@ -22,7 +22,7 @@ impl Folder {
     /// Opens a folder that contains the files of a submission and no others.
     ///
     /// # Errors
-    /// It is not a folder, or a link to one; it contains something else.
+    /// The path is not a folder or is a link, or the folder contains something else.
     pub(super) fn open(path: &Path) -> Result<Self, Refused> {
         let at = |why: &dyn std::fmt::Display| Refused::Folder(why.to_string());
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -54,15 +54,15 @@ impl Folder {
         }
     }
 
-    /// Whether it contains a file of this name, of any kind.
+    /// Whether the folder contains an entry with this name, of any file type.
     pub(super) fn holds(&self, name: &'static str) -> bool {
         statat(&self.at, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
-    /// Reads all bytes of a file.
+    /// Reads all bytes of a file of the folder.
     ///
     /// # Errors
-    /// It is a link or another special file, is too long, or cannot be read.
+    /// The file is a link or another special file, is too long, or cannot be read.
     pub(super) fn read(&self, name: &'static str) -> Result<Vec<u8>, Refused> {
         let at = |why: &dyn std::fmt::Display| Refused::file(name, why);
         self.check_kind(name)?;
@@ -88,7 +88,8 @@ impl Folder {
         }
     }
 
-    /// Rejects anything but regular files before opening: opening a device may have side effects.
+    /// Rejects anything but a regular file before it is opened, as opening a device may have side
+    /// effects.
     fn check_kind(&self, name: &'static str) -> Result<(), Refused> {
         let told = statat(&self.at, name, AtFlags::SYMLINK_NOFOLLOW);
         let told = told.map_err(|why| Refused::file(name, &why))?;
@@ -120,7 +121,7 @@ mod tests {
 
     use super::*;
 
-    /// Name, replacement of the file, and reason of the rejection.
+    /// A test case: name of a file, its replacement, and reason of the rejection.
     type Case = (&'static str, fn(&Path) -> io::Result<()>, &'static str);
 
     const CASES: &[Case] = &[

@@ -1,4 +1,4 @@
-//! Submissions: published results of a run by a profile, in a separate folder.
+//! Submissions: published results of a run by a profile, each in a separate folder.
 //!
 //! The folder is `PROFILE/NAME/VERSION`. Its results can be verified: the evidence contains every
 //! request and every response, and is judged again by the rules.
@@ -16,32 +16,32 @@ use crate::report::{self, Digest};
 pub use check::{Accepted, Refused, check};
 pub use write::{Submission, is_plain};
 
-/// Every event of the run, one JSON document per line, compressed with gzip.
+/// File with every event of the run, one JSON document per line, compressed with gzip.
 const EVIDENCE: &str = "evidence.ndjson.gz";
-/// The report on it, for programs.
+/// File with the JSON report of the evidence.
 const REPORT: &str = "report.json";
-/// Description of the submission, and how to repeat it.
+/// File that describes the submission, and how to repeat it.
 const README: &str = "README.md";
-/// Target file for starting the target, if it is the implementer's own.
+/// Target file for starting the target, if it is not a built-in one.
 const TARGET: &str = "target.toml";
 /// Permitted files of a folder.
 const FILES: [&str; 4] = [EVIDENCE, REPORT, README, TARGET];
 /// Required files of a folder.
 const NEEDED: [&str; 3] = [EVIDENCE, REPORT, README];
 
-/// Digest of evidence, without any known deviations.
+/// Creates the digest of evidence, without any known deviations.
 fn digest(events: Vec<Event>) -> Digest {
     Digest::of(events, &KnownList::default(), &[])
 }
 
-/// The JSON report on a run.
+/// Creates the JSON report of a run.
 fn report(digest: &Digest) -> Result<Value, String> {
     let text = report::json(digest).map_err(|why| why.to_string())?;
     serde_json::from_str(&text).map_err(|why| why.to_string())
 }
 
-/// Parts of a report that must follow from the evidence: target, profile, and the result of each
-/// rule. Other versions of the program may format everything else differently.
+/// Returns the parts of a report that must match the evidence: target, profile, and the result of
+/// each rule. Other versions of the program may format everything else differently.
 fn gist(report: &Value) -> Vec<(&str, &Value)> {
     let mut gist: Vec<(&str, &Value)> = ["run", "target", "score", "profile", "conclusion"]
         .into_iter()
@@ -56,7 +56,7 @@ fn gist(report: &Value) -> Vec<(&str, &Value)> {
     gist
 }
 
-/// Name and version of a submission.
+/// Returns the names of the submission's folders: name and version of the target.
 fn names(target: &TargetSummary) -> (&str, &str) {
     (&target.name, target.version.as_deref().unwrap_or_default())
 }

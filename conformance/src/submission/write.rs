@@ -13,16 +13,16 @@ use super::{EVIDENCE, README, REPORT, TARGET, digest, names};
 use crate::evidence::Event;
 use crate::report;
 
-/// A run to publish.
+/// A run to publish, and information on how to repeat it.
 #[derive(Debug)]
 pub struct Submission<'a> {
-    /// Every event, redacted.
+    /// Every event of the run, redacted.
     pub events: &'a [Event],
     /// The command line that repeats the run.
     pub command: &'a str,
     /// How to get, build and start the implementation, in Markdown.
     pub how: &'a str,
-    /// Target file, if it is the implementer's own.
+    /// Target file, if the target is not a built-in one.
     pub target: Option<&'a str>,
 }
 
@@ -31,7 +31,7 @@ impl Submission<'_> {
     /// returns its path. Writing is atomic.
     ///
     /// # Errors
-    /// No profile or no run in the events; a folder that cannot be written.
+    /// The events contain no run or profile, or the folder cannot be written.
     pub fn write(&self, below: &Path) -> io::Result<PathBuf> {
         let digest = digest(self.events.to_vec());
         let missing = || io::Error::other("the run was not by a profile that this program knows");

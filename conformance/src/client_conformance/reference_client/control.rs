@@ -76,7 +76,7 @@ fn resource(ask: &Value) -> Result<String, Failed> {
     Ok(format!("/v1/{kind}/{name}"))
 }
 
-/// The path below a source is one parameter, so its slashes are encoded too.
+/// Returns the path of a source's data. It is one parameter, so its slashes are encoded too.
 fn data(ask: &Value) -> Result<String, Failed> {
     let source = paths::encoded(needed(ask, "source")?);
     let segments = ask.get("path").and_then(Value::as_array);

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{Ask, Failed, FaultMode, Lookup, Model, is_true, needed, paths, reply};
 use crate::http_client::answer::Answer;
 
-/// Query parameter of each option of a decision, and the envelope member that it adds.
+/// Query parameter of each decision option, and the envelope member that the parameter adds.
 const OPTIONS: [(&str, &str); 5] = [
     ("provenance", "provenance"),
     ("metrics", "metrics"),
@@ -152,7 +152,7 @@ impl Model {
         Ok(Some(Value::Object(all)))
     }
 
-    /// Requests a decision without an envelope; 404 means that it is undefined.
+    /// Requests a decision without an envelope; status 404 means that the decision is undefined.
     async fn bare(&self, ask: Ask) -> Lookup {
         match self.json(ask).await {
             Ok(value) => Ok(Some(value)),
@@ -240,7 +240,7 @@ fn policy(ask: &Value) -> Result<String, Failed> {
     Ok(format!("/v1/policies/{id}"))
 }
 
-/// These members of the object, if present.
+/// Returns those of these members that the object has.
 fn members(ask: &Value, names: &[&str]) -> Map<String, Value> {
     let member = |name: &&str| Some(((*name).to_owned(), ask.get(*name)?.clone()));
     names.iter().filter_map(member).collect()

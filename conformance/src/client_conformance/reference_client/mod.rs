@@ -17,17 +17,17 @@ use crate::http_client::answer::{Answer, NoAnswer};
 use crate::http_client::wire::{Outgoing, Wire};
 use crate::http_client::{Base, Client, Connection};
 
-/// Number of retries of a client with this habit.
+/// Number of retries by a client with the fault `Repeats`.
 const AGAIN: usize = 2;
 
-/// The model, with at most one fault.
+/// The reference client, with at most one fault.
 #[derive(Debug)]
 pub(crate) struct Model {
     fault: Option<Arc<Fault>>,
     opened: Option<Opened>,
 }
 
-/// Settings of a client, from its creation.
+/// Settings of a client, given when it is created.
 #[derive(Debug)]
 struct Opened {
     api: Recipient,
@@ -47,10 +47,10 @@ enum Failed {
     Other(String),
 }
 
-/// A value, or none if it is undefined.
+/// A value, none if it is undefined, or the failure.
 type Lookup = Result<Option<Value>, Failed>;
 
-/// A request of the model.
+/// A request of the reference client.
 #[derive(Debug, Default)]
 struct Ask {
     method: &'static str,
@@ -111,7 +111,7 @@ impl Model {
         fault.is_some_and(|fault| fault.habit == Some(habit))
     }
 
-    /// Runs the operation of a line, and returns the reply line.
+    /// Runs the operation that a line describes, and returns the reply line.
     pub(crate) async fn answer(&mut self, ask: &Value) -> Value {
         let reply = match text(ask, "do") {
             Some("open") => self.open(ask).map(|()| {
@@ -289,7 +289,7 @@ fn text<'a>(ask: &'a Value, member: &str) -> Option<&'a str> {
     ask.get(member).and_then(Value::as_str)
 }
 
-/// Returns a string that the operation requires.
+/// Returns a string member that the operation requires.
 fn needed<'a>(ask: &'a Value, member: &str) -> Result<&'a str, Failed> {
     text(ask, member).ok_or(Failed::Unsupported)
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Failed;
 
-/// Every character that needs encoding somewhere.
+/// Every character that needs encoding somewhere in a URL.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -16,7 +16,7 @@ pub(super) fn encoded(text: &str) -> String {
     utf8_percent_encode(text, RESERVED).to_string()
 }
 
-/// Builds a path below a prefix from the segments in this member.
+/// Builds a path from a prefix and the segments in this member of the operation.
 pub(super) fn below(prefix: &str, ask: &Value, member: &str) -> Result<String, Failed> {
     let segments = ask.get(member).and_then(Value::as_array);
     let mut path = prefix.to_owned();

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::faults::{Alteration, Fault, Recipient};
 
-/// A fault: an alteration of exchanges, and their ending if there is no complete response.
+/// A fault: an alteration of exchanges, and how an exchange ends without a complete response.
 #[derive(Debug)]
 pub(super) struct Definition {
     pub(super) name: String,
@@ -16,7 +16,7 @@ pub(super) struct Definition {
     pub(super) breaks: String,
     pub(super) alteration: Alteration,
     pub(super) ending: Option<Ending>,
-    /// Number of requests that it affects once enabled; none for any number.
+    /// Number of requests that the fault affects once enabled; none for any number.
     pub(super) times: Option<u64>,
 }
 
@@ -27,11 +27,11 @@ pub(in crate::mock) enum Ending {
     Hang,
     /// The connection is closed without a response.
     Close,
-    /// It is closed after this number of bytes of the body.
+    /// The connection is closed after this number of bytes of the body.
     Cut(usize),
 }
 
-/// The part of a definition that is not an alteration.
+/// Keys of a fault definition that do not belong to its alteration.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct FaultFile {
@@ -42,7 +42,7 @@ struct FaultFile {
     times: Option<u64>,
 }
 
-/// The keys of that part, and those of the suite's faults that are ignored here.
+/// Keys of `FaultFile`, and keys of the suite's fault files that are ignored here.
 const OWN: [&str; 8] = [
     "fault", "breaks", "kills", "also", "hang", "close", "cut", "times",
 ];
@@ -50,7 +50,7 @@ const OWN: [&str; 8] = [
 /// Reads a fault file: a list of faults in YAML.
 ///
 /// # Errors
-/// It is not such a list, or a fault has a defect or a repeated name.
+/// The text is not such a list, or a fault has a defect or a repeated name.
 pub(super) fn list(text: &str) -> Result<Vec<Definition>, String> {
     let written: Vec<Map<String, Value>> =
         serde_yaml::from_str(text).map_err(|error| error.to_string())?;
@@ -116,7 +116,7 @@ impl Definition {
         })
     }
 
-    /// Converts a fault for rules to one for clients.
+    /// Converts a fault of the suite's self tests to one of the mock.
     pub(super) fn of_suite(fault: Fault) -> Self {
         Self {
             name: fault.id,

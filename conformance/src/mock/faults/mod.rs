@@ -18,13 +18,13 @@ pub(super) use definition::Ending;
 /// Request header that selects faults: their names, or the definition of one as JSON.
 pub(super) const HEADER: &str = "conformance-fault";
 
-/// Maximum number of enabled faults.
+/// Maximum number of faults that are enabled at once.
 const MOST: usize = 100;
 
 /// Faults that are known without a file.
 const BUILT_IN: &str = include_str!("built_in.yaml");
 
-/// Known and enabled faults.
+/// Known and enabled faults of the mock.
 #[derive(Debug)]
 pub(super) struct Faults {
     known: BTreeMap<String, Arc<Definition>>,
@@ -37,7 +37,7 @@ pub(super) struct Faults {
 #[derive(Debug, Clone)]
 struct SwitchedOn {
     fault: Arc<Definition>,
-    /// Number of further requests that it affects; none for any number.
+    /// Number of further requests that the fault affects; none for any number.
     left: Option<u64>,
 }
 
@@ -81,7 +81,7 @@ impl Faults {
         self.on = self.start.clone();
     }
 
-    /// Enables a fault by name, for this number of requests; enabling it again restarts the count.
+    /// Enables a known fault for this number of requests; enabling it again restarts the count.
     ///
     /// # Errors
     /// There is no such fault, or too many are enabled.
@@ -90,10 +90,10 @@ impl Faults {
         self.put(fault, times)
     }
 
-    /// Enables a fault that the request defines.
+    /// Enables a fault with the definition in a request.
     ///
     /// # Errors
-    /// The definition is invalid, or too many are enabled.
+    /// The definition is invalid, or too many faults are enabled.
     pub(super) fn define(
         &mut self,
         name: &str,
@@ -107,7 +107,7 @@ impl Faults {
     /// Enables all faults of a file.
     ///
     /// # Errors
-    /// The file is invalid, or too many are enabled; then none of them is enabled.
+    /// The file is invalid, or too many faults are enabled; then none of the file is enabled.
     pub(super) fn define_all(&mut self, text: &str) -> Result<(), String> {
         let before = self.on.clone();
         let faults = definition::list(text)?;
@@ -131,7 +131,7 @@ impl Faults {
         self.on.clear();
     }
 
-    /// Enabled and known faults, as JSON.
+    /// Returns the enabled and the known faults as JSON.
     pub(super) fn show(&self) -> Value {
         let on = self.on.iter().map(|one| {
             let fault = &one.fault;
@@ -189,7 +189,7 @@ impl Faults {
         names.map(|name| self.find(name)).collect()
     }
 
-    /// Looks up a fault by name: a known one, or one of the suite's.
+    /// Looks up a fault by name among the known ones and those of the suite.
     fn find(&self, name: &str) -> Result<Arc<Definition>, String> {
         if let Some(known) = self.known.get(name) {
             return Ok(Arc::clone(known));
@@ -221,7 +221,7 @@ impl Chosen {
         self.0.iter().map(|fault| fault.name.clone()).collect()
     }
 
-    /// Returns how the exchange ends, if a fault ends it.
+    /// Returns how a fault ends the exchange; none if no fault does.
     pub(super) fn ending(&self) -> Option<Ending> {
         self.0.iter().filter_map(|fault| fault.ending).min()
     }
@@ -230,7 +230,7 @@ impl Chosen {
         self.0.iter().map(|fault| &fault.alteration)
     }
 
-    /// Number of bytes after which this response's body is cut, if it is.
+    /// Returns the number of bytes after which this response's body is truncated, if it is.
     pub(super) fn cut(&self, answer: &Answer) -> Option<usize> {
         let cuts = self
             .0

@@ -1,5 +1,5 @@
-//! Coverage of the documents: by section the clauses of each level with and without a scenario, and
-//! the sentences.
+//! Coverage of the documents: for each section, the numbers of clauses by level, with and without a
+//! scenario, and of sentences.
 
 mod sentences;
 
@@ -17,7 +17,7 @@ pub use sentences::{Sentence, SentenceCounts, SentenceStatus, sentences};
 pub struct Coverage {
     /// One row for each section, in the order of the documents.
     pub sections: Vec<Row>,
-    /// All sections together.
+    /// Sums over all sections.
     pub total: Counts,
 }
 
@@ -28,7 +28,7 @@ pub struct Row {
     pub document: Document,
     /// The section.
     pub section: &'static str,
-    /// Its clauses.
+    /// Numbers of clauses and sentences of the section.
     #[serde(flatten)]
     pub counts: Counts,
 }
@@ -36,19 +36,19 @@ pub struct Row {
 /// Numbers of clauses and sentences.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Documented rules.
+    /// Number of documented rules.
     pub rules: usize,
-    /// Rules that a scenario shows.
+    /// Number of rules that a scenario checks.
     pub rules_with_scenario: usize,
-    /// Rules without a scenario whose capability is still to come.
+    /// Number of rules without a scenario because their capability has no scenarios yet.
     pub rules_pending: usize,
-    /// Clauses on which the document is silent.
+    /// Number of clauses on which the document is silent.
     pub open: usize,
-    /// Open clauses whose behaviour a scenario records.
+    /// Number of open clauses whose behaviour a scenario records.
     pub open_with_scenario: usize,
-    /// Clauses that HTTP cannot show, each with its reason.
+    /// Number of clauses that HTTP cannot show; each has a reason.
     pub unobservable: usize,
-    /// The sentences, by what states them.
+    /// Numbers of sentences by their coverage.
     pub sentences: SentenceCounts,
 }
 
@@ -124,7 +124,7 @@ impl Counts {
     }
 }
 
-/// A table of the clauses, then one of the sentences.
+/// Formats a table of the clauses, then one of the sentences.
 impl fmt::Display for Coverage {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let clauses = [

@@ -1,4 +1,4 @@
-//! Coverage of sentences: the clauses of each, or the reason for none.
+//! Coverage of sentences: the clauses that state each sentence, or the reason why none does.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::catalogue::{Catalogue, Clause, Document, Level};
 
-/// Coverage of a sentence.
+/// How the clauses of the catalogue cover a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SentenceStatus {
@@ -28,32 +28,32 @@ pub struct Sentence<'a> {
     pub document: Document,
     /// The section.
     pub section: &'static str,
-    /// Its number in the section, from 1.
+    /// Number of the sentence in the section, from 1.
     pub sentence: usize,
-    /// Its coverage.
+    /// Coverage of the sentence.
     pub stated_by: SentenceStatus,
-    /// The ids of the clauses that state it.
+    /// The ids of the clauses that state the sentence.
     pub clauses: Vec<&'a str>,
-    /// Why no clause states it.
+    /// Why no clause states the sentence; none if one does.
     pub explanation: Option<String>,
 }
 
-/// Number of sentences of a document by their coverage.
+/// Numbers of sentences of a document by their coverage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct SentenceCounts {
-    /// All.
+    /// Number of all sentences.
     pub all: usize,
-    /// Those that a rule states.
+    /// Number of sentences that a rule states.
     pub rule: usize,
-    /// Those that open clauses state, but no rule.
+    /// Number of sentences that open clauses state, but no rule.
     pub open: usize,
-    /// Those that only unobservable clauses state.
+    /// Number of sentences that only unobservable clauses state.
     pub unobservable: usize,
-    /// Those that no clause states.
+    /// Number of sentences that no clause states.
     pub explained: usize,
 }
 
-/// Every sentence of a catalogue, in the order of the documents.
+/// Returns every sentence of a catalogue with its coverage, in the order of the documents.
 pub fn sentences(catalogue: &Catalogue) -> Vec<Sentence<'_>> {
     let mut stating: HashMap<(Document, &str, usize), Vec<&Clause>> = HashMap::new();
     for clause in catalogue.clauses() {
@@ -127,7 +127,7 @@ impl fmt::Display for SentenceStatus {
     }
 }
 
-/// Number, coverage, and a line for each clause or one for the explanation.
+/// Formats number and coverage of the sentence, and a line for each clause or the explanation.
 impl fmt::Display for Sentence<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{:4}  {:12}", self.sentence, self.stated_by)?;

@@ -17,51 +17,51 @@ use crate::scenario::UNNAMED;
 /// Result of a run, as reports show it.
 #[derive(Debug, Clone, Default)]
 pub struct Digest {
-    /// Chosen rules and target.
+    /// Chosen rules and target of the run.
     pub started: Option<RunStarted>,
-    /// The profile that it was judged by, if this program knows it.
+    /// The profile that the target was judged by, if this program knows it.
     pub profile: Option<&'static Profile>,
     /// End of the run; none if the evidence is incomplete.
     pub finished: Option<RunFinished>,
-    /// Every clause of the choice, in its order.
+    /// Every chosen clause with its result, in the order of the choice.
     pub rows: Vec<Row>,
-    /// Resources that remained.
+    /// Paths of the run's resources that remained after it.
     pub leaked: Vec<String>,
-    /// Content of the target from before the run that it no longer has unchanged.
+    /// Changes of the target's content between the start and the end of the run.
     pub changed: Vec<String>,
     /// Content that was not compared with the state before the run, and why.
     pub not_compared: Vec<String>,
     /// Entries of lists of known deviations that are no longer valid.
     pub stale: Vec<String>,
-    /// Results of further runs, if any.
+    /// Comparison with repeated runs, if any.
     pub stability: Option<Stability>,
     /// Defects of the suite itself.
     pub defects: Vec<Defect>,
     /// Requests and responses of each rule's scenario, if the events contain them.
     pub exchanges: HashMap<String, Vec<Exchange>>,
-    /// The command line that judges in the same way, without rules. Evidence does not contain it,
-    /// so it is `None` for a stored run.
+    /// The command line that judges in the same way, without the rules. Evidence does not contain
+    /// it, so it is `None` for a stored run.
     pub again: Option<String>,
     /// Whether the rules ran one at a time; false if the evidence does not say.
     pub one_at_a_time: bool,
-    /// Rules that the user named explicitly: such a rule must be judged.
+    /// Rules that the user named explicitly: if one is not judged, the run is incomplete.
     named: Vec<String>,
 }
 
 /// One clause of the choice and its result.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// The original verdict.
+    /// The verdict before the known deviations are applied.
     pub judged: Judged,
     /// The document of the clause.
     pub document: Option<Document>,
     /// The verdict after applying the known deviations and the profile.
     pub outcome: Outcome,
-    /// How binding the profile of the run makes it; none without one.
+    /// How binding the run's profile makes the clause; none without a profile.
     pub binding: Option<Binding>,
-    /// The reason of the entry that names the rule: a known deviation, or a flaky rule.
+    /// The reason in the known-deviation or flaky-rule entry that names the clause, if any.
     pub known: Option<String>,
-    /// The file of that entry, if it is the user's own.
+    /// The file that contains the entry, if it is the user's own.
     pub list: Option<String>,
 }
 
@@ -69,7 +69,7 @@ pub struct Row {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// Proven.
+    /// Passed.
     Pass,
     /// Failed.
     Fail,
@@ -88,7 +88,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The word that reports use.
+    /// The name of the outcome in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Pass => "pass",
@@ -103,11 +103,11 @@ impl Outcome {
     }
 }
 
-/// Conclusion of a run, from good to bad.
+/// Conclusion of a run, ordered from good to bad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Conclusion {
-    /// Everything that the target claims, and the run could show, passes.
+    /// Everything that the target claims, as far as it was judged, passes.
     Conformant,
     /// Nothing was judged, or a rule that had to be judged was not.
     Incomplete,
@@ -116,14 +116,14 @@ pub enum Conclusion {
     NotConformant,
     /// The target cannot be reached or died.
     Unreachable,
-    /// The suite itself has a defect: a wrong request of its own, or leftover resources.
+    /// The suite itself has a defect: it sent a wrong request or left resources behind.
     Defective,
     /// The user stopped the run.
     Interrupted,
 }
 
 impl Conclusion {
-    /// The exit code of the program.
+    /// The exit code of the program for this conclusion.
     pub fn exit_code(self) -> u8 {
         match self {
             Self::Conformant => 0,
@@ -195,14 +195,13 @@ impl Digest {
         digest
     }
 
-    /// Numbers of proven and of chosen rules: a rule that was not run is not proven.
+    /// Numbers of proven and of chosen rules. A rule that was not run is not proven.
     pub fn score(&self) -> (usize, usize) {
         let score = capability::score(self.rows.iter());
         (score.proven, score.rules)
     }
 
-    /// Formats the result by the profile; without one, the numbers of proven, of claimed and of all
-    /// rules.
+    /// Formats the score by the profile; without one, the numbers of proven, claimed and all rules.
     pub(super) fn score_told(&self) -> String {
         if let Some(standing) = self.standing() {
             return standing.to_string();
@@ -211,7 +210,7 @@ impl Digest {
         capability::format_score(capability::claimed(self, rows()), capability::score(rows()))
     }
 
-    /// The number of clauses of a document by outcome.
+    /// Number of clauses of a document by outcome.
     pub fn outcomes(&self, document: Document) -> BTreeMap<Outcome, usize> {
         let mut counts = BTreeMap::new();
         for row in self
@@ -239,8 +238,8 @@ impl Digest {
         counts
     }
 
-    /// Findings in addition to the rules, each with its kind, so that no reader of a report
-    /// considers the run green.
+    /// Findings other than the results of rules, each with its category. A run with findings is not
+    /// entirely successful, so reports must show them.
     pub fn findings(&self) -> Vec<(&'static str, String)> {
         let defect = |defect: &Defect| ("defect", format!("{}: {}", defect.rule, defect.what));
         let mut findings: Vec<_> = self.defects.iter().map(defect).collect();
@@ -359,7 +358,7 @@ impl Digest {
         }
     }
 
-    /// Why no rule was judged, by the most frequent reason.
+    /// Describes why no rule was judged, by the most frequent reason.
     fn nothing_judged(&self) -> String {
         let rules = self.rows.iter();
         let rules = rules.filter(|row| row.judged.level == Level::Rule);
@@ -378,7 +377,7 @@ impl Digest {
         }
     }
 
-    /// Whether the target was unreachable or rejected all requests, so that no rule is reported.
+    /// Whether the target was unreachable or rejected all requests, so that reports omit the rules.
     pub(crate) fn is_unasked(&self) -> bool {
         let not_run = |row: &Row| matches!(row.judged.verdict, Verdict::NotRun(_));
         let finished = self.finished.as_ref();
@@ -386,7 +385,7 @@ impl Digest {
         (unreached || self.refused().is_some()) && self.rows.iter().all(not_run)
     }
 
-    /// Why the target rejected all requests, if that is why no rule was judged.
+    /// Returns why the target rejected all requests, if no rule was judged because of that.
     fn refused(&self) -> Option<&str> {
         self.rows.iter().find_map(|row| match &row.judged.verdict {
             Verdict::NotRun(Reason::Refused(why)) => Some(why.as_str()),
@@ -415,7 +414,7 @@ impl Digest {
         self.rows.iter().filter(beyond).count()
     }
 
-    /// Whether a rule has varying results.
+    /// Whether some rule had varying results in repeated runs.
     fn moves(&self) -> bool {
         let stability = self.stability.as_ref();
         stability.is_some_and(|stability| !stability.moved.is_empty())
@@ -452,7 +451,7 @@ impl Digest {
     }
 }
 
-/// Result of a chosen clause that the run did not reach.
+/// Returns the result of a chosen clause that the run did not reach: not run.
 fn cut_off(rule: &ChosenRule) -> Judged {
     Judged {
         rule: rule.rule.clone(),
@@ -489,7 +488,7 @@ impl Row {
         }
     }
 
-    /// Applies a profile: a recommended rule does not fail the run.
+    /// Applies a profile: a failing rule that it only recommends does not fail the run.
     #[must_use]
     pub fn bound_by(mut self, profile: Option<&Profile>) -> Self {
         self.binding = profile.and_then(|profile| profile.binding(&self.judged.rule));
@@ -514,7 +513,7 @@ impl Row {
     }
 }
 
-/// Why a clause has no scenario: the whole capability has none yet, or the clause has a reason.
+/// Returns why a clause has no scenario: its capability has none yet, or a reason of its own.
 fn no_scenario(id: &str) -> String {
     let catalogue = Catalogue::embedded().ok();
     let clause = catalogue.and_then(|known| Some((known, known.clause(id)?)));

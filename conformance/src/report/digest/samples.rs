@@ -5,7 +5,7 @@ use crate::catalogue::Level;
 use crate::evidence::{Exchange, Leaked, Payload, Received, Sent, TargetSummary};
 use crate::judge::verdict::{Answered, Difference, Failure};
 
-/// Breaks out of HTML, scripts, Markdown, TAP and terminals.
+/// A string that tries to break out of HTML, scripts, Markdown, TAP and terminals.
 pub(in crate::report) const HOSTILE: &str = "\"'></pre></script><script>alert(1)</script>\
      <img src=x onerror=alert(2)>\nnot ok 1 - x # SKIP\n  ...\n```\n# heading | `code` \
      [a](http://x.example) @everyone\u{1b}[31m\u{202e}\0\
@@ -19,7 +19,7 @@ const UNREACHED: &str = "engine/v1/data/put/replaces-a-document";
 const OPEN: &str = "engine/v1/query/get/answers";
 const UNKNOWN: &str = "engine/another/edition/of-the-suite";
 
-/// A complete run with these verdicts.
+/// Creates the digest of a complete run with these verdicts.
 pub(in crate::report) fn judged<'a>(
     verdicts: impl Iterator<Item = (&'a str, Verdict)> + Clone,
 ) -> Digest {
@@ -38,7 +38,8 @@ pub(in crate::report) fn judged<'a>(
     Digest::of(events, &KnownList::default(), &[])
 }
 
-/// An empty digest, an incomplete run, and a complete run with every outcome, a leak and a defect.
+/// Creates an empty digest, one of an incomplete run, and one of a complete run with every outcome,
+/// a leak and a defect.
 pub(in crate::report) fn all() -> Vec<Digest> {
     let known = format!(
         "[[deviation]]\nrule = '{DEVIATES}'\nreason = 'reason # with a mark'\nclause = 'c'\n\

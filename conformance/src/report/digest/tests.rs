@@ -1,4 +1,4 @@
-//! Digests by the events of a run.
+//! Tests of digests made from the events of a run.
 
 use super::*;
 use crate::catalogue::Level;

@@ -1,4 +1,4 @@
-//! One clause with its verdicts and evidence.
+//! One clause with its results in all runs of a page.
 
 use std::collections::BTreeSet;
 
@@ -53,7 +53,7 @@ pub(super) fn clause(runs: &Runs<'_>, entry: &Entry<'_>) -> Markup {
     }
 }
 
-/// A verdict in words; includes the target's name for readers who cannot see the column.
+/// Renders a verdict in words; includes the target's name for readers who cannot see the column.
 pub(super) fn verdict(mark: CellState, target: Option<&str>) -> Markup {
     html! {
         span.mark.(mark.name()) {
@@ -63,7 +63,7 @@ pub(super) fn verdict(mark: CellState, target: Option<&str>) -> Markup {
     }
 }
 
-/// Statement of the clause, and its place in the document.
+/// Renders the statement of the clause, and its place in the document.
 fn source(entry: &Entry<'_>) -> Markup {
     let title = |document| Catalogue::embedded().map_or("", |known| known.title(document));
     html! {
@@ -83,7 +83,7 @@ fn source(entry: &Entry<'_>) -> Markup {
     }
 }
 
-/// Result of one run for a clause.
+/// Renders the result of one run for a clause.
 fn judged(run: &Run<'_>, row: Option<&Row>, entry: &Entry<'_>, mark: CellState) -> Markup {
     let reason = entry.clause.and_then(|clause| clause.reason.as_deref());
     let Some(row) = row else {

@@ -8,20 +8,21 @@ use crate::http_client::curl;
 
 /// Maximum length of a body that is stored for the page, in characters.
 const BODY_KEPT: usize = 16 * 1024;
-/// Maximum length of a body on the page, of failing and of other rules.
+/// Maximum length of a body on the page, in characters: for failing rules, and for others.
 const BODY_SHOWN: [usize; 2] = [6_000, 700];
-/// Maximum number of lines of a body, likewise.
+/// Maximum number of lines of a body on the page: for failing rules, and for others.
 const LINES_SHOWN: [usize; 2] = [200, 24];
-/// Maximum length of an address or header.
+/// Maximum length of an address or header, in characters.
 const LINE_SHOWN: usize = 2_000;
 /// Maximum length of a command, in characters.
 const COMMAND_SHOWN: usize = 6_000;
-/// Number of exchanges shown of a frequently repeated step.
+/// Number of exchanges that are shown of a step that was repeated more often.
 const REPEATED: usize = 3;
-/// Maximum number of exchanges of one rule.
+/// Maximum number of exchanges shown of one rule.
 const EXCHANGES: usize = 40;
 
-/// Truncates what is too long to be shown, so that a run can store all its exchanges.
+/// Truncates an exchange to the size that a page shows, so that all exchanges of a run fit in
+/// memory.
 pub fn trim(exchange: &mut Exchange) {
     let answer = exchange
         .response
@@ -49,7 +50,7 @@ fn shorten(body: &mut Payload) {
     }
 }
 
-/// All exchanges of a rule except those of the cleanup; the failing one is expanded.
+/// Renders all exchanges of a rule except those of the cleanup; the failing one is expanded.
 pub(super) fn exchanges(all: &[Exchange], failing: Option<usize>) -> Markup {
     let (chosen, left_out) = chosen(all);
     let fails = failing.and_then(|step| chosen.iter().rposition(|one| one.step == step));
@@ -70,7 +71,7 @@ pub(super) fn exchanges(all: &[Exchange], failing: Option<usize>) -> Markup {
     }
 }
 
-/// Shell commands, one per line.
+/// Renders shell commands, one per line.
 pub(super) fn commands(commands: impl Iterator<Item = String>) -> Markup {
     html! {
         pre.commands {
@@ -146,7 +147,7 @@ fn one(exchange: &Exchange, long: bool, fails: bool) -> Markup {
     }
 }
 
-/// The part of an address after the authority.
+/// Returns the part of an address after the authority.
 fn path(url: &str) -> &str {
     let start = url
         .split_once("://")

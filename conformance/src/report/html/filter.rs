@@ -1,4 +1,4 @@
-//! Filter form of the clauses, hidden without JavaScript.
+//! Form that filters the clauses, hidden without JavaScript.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use super::runs::{CellState, Runs};
 use super::score::{name, title};
 
-/// The form, and the line with the number of shown clauses.
+/// Renders the filter form, and the line with the number of shown clauses.
 pub(super) fn filter(runs: &Runs<'_>) -> Markup {
     let mut counts: BTreeMap<CellState, usize> = BTreeMap::new();
     for entry in runs.entries() {

@@ -20,12 +20,12 @@ use runs::Runs;
 pub use exchange::trim;
 pub use site::{Implementation, Page, site};
 
-/// Style of the site: that of the report, and the site's own.
+/// Style sheet of the site: that of the report, and the site's own.
 fn style() -> String {
     [page::STYLE, include_str!("site/style.css")].concat()
 }
 
-/// The page of these runs, in this order.
+/// Renders the page of these runs, in this order.
 pub(super) fn render(digests: &[Digest]) -> String {
     text::written(page::page(&Runs::of(digests)))
 }

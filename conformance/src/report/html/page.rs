@@ -1,4 +1,4 @@
-//! Page layout.
+//! Layout of the report page.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -12,7 +12,7 @@ use super::undocumented_behaviour::behaviour;
 pub(super) const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
-/// The whole page.
+/// Renders the whole page.
 pub(super) fn page(runs: &Runs<'_>) -> Markup {
     let labels: Vec<_> = runs.runs.iter().map(|run| visible(&run.label)).collect();
     let of = labels.join(", ");
@@ -66,7 +66,7 @@ fn policy() -> String {
     )
 }
 
-/// SHA-256 in base64, by the hash function of the TLS library.
+/// Returns the SHA-256 of a string in base64, by the hash function of the TLS library.
 fn digest(text: &str) -> String {
     use base64::Engine as _;
     use rustls::crypto::ring::cipher_suite::TLS13_AES_128_GCM_SHA256;
@@ -77,7 +77,7 @@ fn digest(text: &str) -> String {
     base64::engine::general_purpose::STANDARD.encode(hash)
 }
 
-/// One line about a run: what was requested, and its duration.
+/// Renders one line about a run: start time, suite, addresses, number of requests, duration.
 fn about(runs: &Runs<'_>, run: &Run<'_>) -> Markup {
     let started = run.digest.started.as_ref();
     html! {

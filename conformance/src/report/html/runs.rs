@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::catalogue::{Catalogue, Clause, Document, Level, sections};
 use crate::report::{Digest, Outcome, Row, labels};
 
-/// Contents of a page.
+/// The runs and clauses of a page.
 #[derive(Debug)]
 pub(super) struct Runs<'a> {
     pub(super) runs: Vec<Run<'a>>,
@@ -27,7 +27,7 @@ pub(super) struct Section<'a> {
     /// `None` if this suite does not know the clauses.
     pub(super) document: Option<Document>,
     pub(super) name: &'a str,
-    /// Its anchor on the page.
+    /// Anchor of the section on the page.
     pub(super) anchor: String,
     pub(super) clauses: Vec<Entry<'a>>,
 }
@@ -37,9 +37,9 @@ pub(super) struct Section<'a> {
 pub(super) struct Entry<'a> {
     pub(super) rule: &'a str,
     pub(super) states: &'a str,
-    /// The clause, if this suite knows it.
+    /// The clause in the catalogue, if this suite knows it.
     pub(super) clause: Option<&'a Clause>,
-    /// Row of each run; none if the run did not choose the clause.
+    /// Row of the clause in each run; none if the run did not choose the clause.
     pub(super) rows: Vec<Option<&'a Row>>,
 }
 
@@ -66,7 +66,7 @@ impl CellState {
         Self::NotChosen,
     ];
 
-    /// Name in the page's source.
+    /// Name of the state in the page's source.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Judged(outcome) => outcome.name(),
@@ -75,7 +75,7 @@ impl CellState {
         }
     }
 
-    /// The words for readers.
+    /// Name of the state for readers.
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::Judged(Outcome::Pass) => "Pass",
@@ -93,7 +93,7 @@ impl CellState {
 }
 
 impl<'a> Entry<'a> {
-    /// State of the clause in each run.
+    /// Returns the state of the clause in each run.
     pub(super) fn marks(&self) -> impl Iterator<Item = CellState> {
         let unobservable = self
             .clause
@@ -166,7 +166,7 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// Every clause, in order.
+    /// Returns every clause, in the order of the page.
     pub(super) fn entries(&self) -> impl Iterator<Item = &Entry<'a>> {
         self.sections.iter().flat_map(|section| &section.clauses)
     }
@@ -203,7 +203,7 @@ fn entry<'a>(
     }
 }
 
-/// Clause file of an id.
+/// Returns the clause file that contains a rule id.
 fn file(id: &str) -> &str {
     id.rsplit_once('/').map_or(id, |(file, _)| file)
 }
@@ -226,7 +226,7 @@ pub(super) fn order(section: &Section<'_>) -> usize {
     document.map_or(usize::MAX, |document| place(document, section.name))
 }
 
-/// The runs with their names.
+/// Assigns a unique name to each run.
 fn label(digests: &[Digest]) -> Vec<Run<'_>> {
     let labels = labels(digests).into_iter();
     labels

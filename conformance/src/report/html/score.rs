@@ -12,17 +12,17 @@ use crate::report::capability::{Score, claimed, score};
 use crate::report::failure_groups::{self, causes};
 use crate::report::{Conclusion, Outcome, ProfileResult, concurrency_hint, failure};
 
-/// Maximum length of a request in a list.
+/// Maximum length of a request in a list, in characters.
 const REQUEST_SHOWN: usize = 200;
 /// Maximum number of failures in a list.
 const FAILURES: usize = 100;
-/// Maximum length of a finding.
+/// Maximum length of a finding, in characters.
 const FINDING_SHOWN: usize = 2_000;
 
 /// Number of clauses in each state.
 type Counts = BTreeMap<CellState, usize>;
 
-/// One card for each run.
+/// Renders one card with the score for each run.
 pub(super) fn cards(runs: &Runs<'_>) -> Markup {
     html! {
         section id="score" aria-labelledby="score-title" {
@@ -91,7 +91,7 @@ fn card(runs: &Runs<'_>, index: usize, run: &Run<'_>) -> Markup {
     }
 }
 
-/// Label of the count: all rules, or only those that the target claims.
+/// Returns the label of the score: all rules, or only those that the target claims.
 fn rules(claimed: Score, all: Score) -> &'static str {
     match claimed.rules == all.rules {
         true => " rules",
@@ -111,7 +111,7 @@ fn reasons(run: &Run<'_>, document: Document) -> Markup {
     }
 }
 
-/// Findings in addition to the rules, and the list of failures.
+/// Renders the findings other than rule results, and the list of failures.
 pub(super) fn troubles(runs: &Runs<'_>) -> Markup {
     let findings: Vec<_> = runs
         .runs
@@ -193,7 +193,8 @@ fn failures(runs: &Runs<'_>) -> Markup {
     }
 }
 
-/// List of the failing rules that satisfy `wanted`: method and path, the clause, and what differs.
+/// Renders a list of the failing rules that satisfy `wanted`: method and path, the clause, and the
+/// difference.
 fn list(runs: &Runs<'_>, failing: &[&Entry<'_>], wanted: impl Fn(&Entry<'_>) -> bool) -> Markup {
     let wanted: Vec<_> = failing.iter().filter(|entry| wanted(entry)).collect();
     html! {
@@ -233,7 +234,7 @@ fn is_broken(mark: &CellState) -> bool {
     )
 }
 
-/// Table by section, with links to the clauses.
+/// Renders the table of scores by section, with links to the clauses.
 pub(super) fn sections(runs: &Runs<'_>) -> Markup {
     html! {
         section id="sections" aria-labelledby="sections-title" {
@@ -279,7 +280,7 @@ fn section_row(runs: &Runs<'_>, section: &Section<'_>) -> Markup {
     }
 }
 
-/// The section's name for readers.
+/// Returns the section's name for readers.
 pub(super) fn name<'a>(section: &Section<'a>) -> &'a str {
     if section.name.is_empty() {
         "Unknown section"
@@ -308,7 +309,7 @@ pub(super) fn counts<'a>(entries: impl Iterator<Item = &'a Entry<'a>>, run: usiz
     counts
 }
 
-/// Numbers of proven and of all rules.
+/// Numbers of proven and of all rules among these clauses, in one run.
 fn proven_of<'a>(entries: impl Iterator<Item = &'a Entry<'a>>, run: usize) -> (usize, usize) {
     let rows = entries.filter_map(|entry| *entry.rows.get(run)?);
     let rules: Vec<_> = rows.filter(|row| row.judged.level == Level::Rule).collect();
@@ -328,7 +329,7 @@ pub(super) fn words(counts: &Counts) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// Bar of the chosen clauses by state; the words next to it say the same.
+/// Renders a bar of the numbers of clauses by state; the words next to it say the same.
 pub(super) fn bar(counts: &Counts) -> Markup {
     let judged = counts
         .iter()
@@ -362,7 +363,7 @@ pub(super) fn bar(counts: &Counts) -> Markup {
     }
 }
 
-/// A share in whole percent, rounded down.
+/// Formats a fraction in whole percent, rounded down.
 fn percent(part: usize, all: usize) -> String {
     (part * 100)
         .checked_div(all)

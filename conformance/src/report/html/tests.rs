@@ -1,4 +1,4 @@
-//! Source of the page. A browser tests the appearance and behaviour, by `cargo xtask report-page`.
+//! Tests of the page's source. A browser tests its appearance, by `cargo xtask report-page`.
 
 use super::render;
 use super::text::{cut, spread, visible};

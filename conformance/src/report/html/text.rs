@@ -1,17 +1,17 @@
-//! Strings from servers on the page and on a terminal.
+//! Rendering of strings from servers on a page or terminal.
 
 use maud::{Markup, html};
 use serde_json::Value;
 
 pub(in crate::report) use crate::visible::visible;
 
-/// Renders a page for a file. Invisible characters in content are escaped where it is inserted;
-/// those in attributes are escaped here.
+/// Converts a page to the contents of a file. Invisible characters in text are escaped where it is
+/// inserted, those in attributes here.
 pub(super) fn written(page: Markup) -> String {
     visible(&page.into_string())
 }
 
-/// Truncates a string to `most` characters; returns the number of omitted ones.
+/// Truncates a string to `most` characters; also returns the number of omitted ones.
 pub(super) fn cut(text: &str, most: usize) -> (&str, usize) {
     match text.char_indices().nth(most) {
         Some((end, _)) => text
@@ -21,7 +21,7 @@ pub(super) fn cut(text: &str, most: usize) -> (&str, usize) {
     }
 }
 
-/// A string from a server inside a line or a block of code.
+/// Renders at most `most` characters of a server's string, inside a line or a block of code.
 pub(super) fn shown(text: &str, most: usize) -> Markup {
     let (text, left_out) = cut(text, most);
     html! {
@@ -30,7 +30,7 @@ pub(super) fn shown(text: &str, most: usize) -> Markup {
     }
 }
 
-/// Prose of a clause: parts between backticks are code.
+/// Renders prose of a clause, with parts between backticks as code.
 pub(super) fn prose(text: &str) -> Markup {
     // An unpaired backtick is literal.
     let paired = text.matches('`').count() / 2 * 2;
@@ -42,7 +42,7 @@ pub(super) fn prose(text: &str) -> Markup {
     }
 }
 
-/// Pretty-prints a JSON string; others are unchanged.
+/// Pretty-prints a string that is JSON; returns others unchanged.
 pub(super) fn spread(text: &str) -> String {
     let looks_so = text.trim_start().starts_with(['{', '[']);
     let value = looks_so
@@ -52,8 +52,8 @@ pub(super) fn spread(text: &str) -> String {
     spread.unwrap_or_else(|| text.to_owned())
 }
 
-/// Both sides of a difference with the differing part marked: the part between their common prefix
-/// and suffix.
+/// Renders both sides of a difference, each with the part between their common prefix and suffix
+/// highlighted.
 pub(super) fn highlight(expected: &str, got: &str) -> (Markup, Markup) {
     let same = |pair: &(char, char)| pair.0 == pair.1;
     let before = expected.chars().zip(got.chars()).take_while(same).count();

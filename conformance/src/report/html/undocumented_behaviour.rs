@@ -8,7 +8,7 @@ use super::text::{prose, shown, visible};
 /// Maximum length of a record in the table, in characters; the clause itself shows all of it.
 const SHOWN: usize = 900;
 
-/// Table of the open clauses that some run recorded; empty if none did.
+/// Renders a table of the open clauses that some run recorded; empty if there are none.
 pub(super) fn behaviour(runs: &Runs<'_>) -> Markup {
     let told = |entry: &&Entry<'_>| entry.is_open() && records(entry).any(|text| !text.is_empty());
     let entries: Vec<_> = runs.entries().filter(told).collect();
@@ -70,7 +70,7 @@ fn row(runs: &Runs<'_>, entry: &Entry<'_>) -> Markup {
     }
 }
 
-/// Record of each run, without prerequisite requests.
+/// Returns the record of each run for a clause, without prerequisite requests.
 fn records(entry: &Entry<'_>) -> impl Iterator<Item = String> {
     entry.rows.iter().map(|row| {
         let text = row.map_or("", |row| row.judged.transcript.as_str());

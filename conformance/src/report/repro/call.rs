@@ -12,16 +12,16 @@ use crate::scenario::{Identity, Recipient, Scenario, Step};
 use crate::target::Token;
 use crate::target::server::Server;
 
-/// Delimiters of a variable's name in strings that are sent.
+/// Start delimiter of a variable's name in strings that are sent.
 const OPEN: char = '\u{e000}';
 const CLOSE: char = '\u{e001}';
-/// The same in a percent-encoded path: the value is encoded, too.
+/// The start delimiter in a percent-encoded path; there, the variable's value is encoded, too.
 const OPEN_ENCODED: &str = "%EE%80%80";
 const CLOSE_ENCODED: &str = "%EE%80%81";
 
 /// Maximum number of requests of one reproducer.
 const MOST: usize = 300;
-/// Maximum length of a body, in bytes: longer ones are not for a command line.
+/// Maximum length of a body, in bytes: longer ones are unsuitable for a command line.
 const BODY: usize = 64 * 1024;
 
 /// The requests of a reproducer.
@@ -31,10 +31,10 @@ pub(super) struct Calls<'a> {
     pub(super) base: Option<String>,
     /// The setup that the server needs, unless it is the default.
     pub(super) setup: Option<&'static str>,
-    /// Variables for tokens: name and role.
+    /// Variables for tokens: name and role of each.
     pub(super) tokens: Vec<(String, String)>,
     pub(super) calls: Vec<Call<'a>>,
-    /// Requests that remove the created resources.
+    /// Requests that remove the resources that the reproducer creates.
     pub(super) removals: Vec<Outgoing>,
 }
 
@@ -45,12 +45,12 @@ pub(super) struct Call<'a> {
     pub(super) wire: Wire,
 }
 
-/// A part of a string.
+/// A part of a string that may contain variables.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Part<'a> {
     Text(&'a str),
     Variable(&'a str),
-    /// The variable's value, percent-encoded.
+    /// The value of this variable, percent-encoded.
     Encoded(&'a str),
 }
 
@@ -58,7 +58,7 @@ impl<'a> Calls<'a> {
     /// Builds the requests of these steps of a rule.
     ///
     /// # Errors
-    /// Why they cannot be repeated by hand.
+    /// Why the requests cannot be repeated by hand.
     pub(super) fn of(suite: &'a Suite, rule: &str, steps: &[usize]) -> Result<Self, &'static str> {
         let told = suite.manual_run(rule).ok_or("it has no scenario")?;
         let Scenario {
@@ -150,7 +150,7 @@ impl<'a> Calls<'a> {
         calls.any(|call| matches!(call.wire, Wire::Raw(_)))
     }
 
-    /// Whether a value of some response is reused.
+    /// Whether some request reuses a value of an earlier response.
     pub(super) fn captures(&self) -> bool {
         self.calls.iter().any(|call| !call.step.capture.is_empty())
     }
@@ -172,7 +172,7 @@ fn says(request: &Outgoing, text: &str) -> bool {
         || String::from_utf8_lossy(&request.body).contains(text)
 }
 
-/// Returns the reproducer's own resources that a request creates, in the order of removal.
+/// Returns the resources that a request creates under the reproducer's prefix, in order of removal.
 fn makes(rule: &str, step: &Step, wire: &Wire, ns: &str) -> Vec<Resource> {
     let (Wire::Http(request), Some(document)) = (wire, Document::of(rule)) else {
         return Vec::new();
@@ -184,7 +184,7 @@ fn makes(rule: &str, step: &Step, wire: &Wire, ns: &str) -> Vec<Resource> {
     }
 }
 
-/// Variable for the token of a role.
+/// Returns the name of the variable for the token of a role.
 fn variable(role: &str) -> String {
     if role == "administrator" {
         return "CONFORMANCE_TOKEN".to_owned();
@@ -199,7 +199,7 @@ fn mark(name: &str) -> String {
     format!("{OPEN}{name}{CLOSE}")
 }
 
-/// Splits a string into parts.
+/// Splits a string into literal parts and variables.
 pub(super) fn parts(text: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! Final check of a shell reproducer.
+//! Check of the last response at the end of a shell reproducer.
 
 use serde_json::{Value, json};
 
@@ -9,11 +9,12 @@ use crate::judge::verdict::Difference;
 use crate::scenario::Check;
 use crate::visible::{self, visible_line};
 
-/// Reads the status of the last response, after any heads of `100 Continue`.
+/// Shell line that reads the status of the last response, after any heads of `100 Continue`.
 const STATUS: &str = "status=$(awk 'toupper($1) ~ /^HTTP\\// { s = $2 } /^\\r?$/ && s >= 200 { exit } END { print s + 0 }' \"$answer\")";
-/// Reads a header of the last response, by lower-case name; its values are joined by commas.
+/// Shell function that reads a header of the last response, by lower-case name; several values are
+/// joined by commas.
 const HEADER: &str = r#"header() { awk -v name="$1" 'toupper($1) ~ /^HTTP\// { s = $2; v = "" } /^\r?$/ && s >= 200 { exit } { sub(/\r$/, ""); i = index($0, ":"); if (i && tolower(substr($0, 1, i - 1)) == name) { t = substr($0, i + 1); gsub(/^[ \t]+|[ \t]+$/, "", t); v = v (v == "" ? "" : ", ") t } } END { print v }' "$answer"; }"#;
-/// Reads the body of the last response.
+/// Shell line that reads the body of the last response.
 const BODY: &str = "body=$(sed '1,/^\\r*$/d' \"$answer\")";
 
 /// A shell condition that is true if the server passes the rule, and its description.
@@ -21,11 +22,11 @@ const BODY: &str = "body=$(sed '1,/^\\r*$/d' \"$answer\")";
 pub(super) struct Condition {
     pub(super) shell: String,
     asks: String,
-    /// Whether it reads JSON.
+    /// Whether the condition reads JSON, which requires `jq`.
     pub(super) json: bool,
 }
 
-/// Conditions on the last response, as far as a shell can express them.
+/// Returns conditions on the last response, as far as a shell can express them.
 pub(super) fn conditions(story: &Story<'_>) -> Vec<Condition> {
     let differences = story.failure.differences.iter();
     let differ: Vec<_> = differences.filter_map(of_difference).collect();
@@ -35,8 +36,8 @@ pub(super) fn conditions(story: &Story<'_>) -> Vec<Condition> {
     }
 }
 
-/// Lines that check the last response and end the script: with 1 if it shows the failure, with 0 if
-/// not, with 125 if a shell cannot decide.
+/// Returns the lines that check the last response and end the script, with exit code 1 if the
+/// response shows the failure, 0 if not, and 125 if a shell cannot decide.
 pub(super) fn lines(conditions: &[Condition]) -> Vec<String> {
     if conditions.is_empty() {
         let told = "echo 'Compare the answer with what is expected, at the head of this file.'";
@@ -76,7 +77,7 @@ fn of_difference(difference: &Difference) -> Option<Condition> {
     Some(Condition { shell, asks, json })
 }
 
-/// Conditions on the response to a prerequisite request.
+/// Returns conditions on the response to a prerequisite request.
 fn of_scene(call: &Call<'_>) -> Vec<Condition> {
     let condition = |shell: String, asks: String| Condition {
         shell,
@@ -115,8 +116,8 @@ fn status(expected: &str) -> Option<String> {
     }
 }
 
-/// A condition on a header, if its value is fixed: a vendor's media type varies. A media type is
-/// compared without its parameters, and both it and a content coding are compared
+/// Returns a condition on a header, if its expected value is fixed: a vendor's media type varies. A
+/// media type is compared without parameters; it and a content coding are compared
 /// case-insensitively.
 fn header(name: &str, expected: &str) -> Option<String> {
     let read = format!("$(header {})", quoted(name));
@@ -139,7 +140,7 @@ fn header(name: &str, expected: &str) -> Option<String> {
     })
 }
 
-/// A condition on a pointer into the body, if its value is fixed.
+/// Returns a condition on the value at a pointer into the body, if the expected value is fixed.
 fn value(pointer: &str, expected: &str) -> Option<String> {
     if pointer.contains("<ns>") {
         return None;

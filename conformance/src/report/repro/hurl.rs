@@ -1,4 +1,4 @@
-//! Hurl reproducers, which fail as long as the target does.
+//! Hurl reproducers, which fail as long as the target has the failure.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +12,8 @@ use crate::judge::verdict::Difference;
 use crate::scenario::Check;
 use crate::visible;
 
-/// Builds the whole file; none if Hurl cannot send it (bytes that are not HTTP), or cannot express
-/// the failure: a file that always passes would mislead.
+/// Builds the whole Hurl file; none if Hurl cannot send a request (bytes that are not HTTP) or
+/// cannot express the failure, as a file that always passes would mislead.
 pub(super) fn file(story: &Story<'_>) -> Option<String> {
     let calls = &story.calls;
     let mut lines: Vec<String> = story
@@ -66,7 +66,7 @@ fn entry(request: &Outgoing) -> Vec<String> {
     lines
 }
 
-/// Expectations on a response.
+/// Expectations on a response in Hurl's syntax.
 struct ExpectedResponse {
     status: Option<String>,
     asserts: BTreeSet<String>,
@@ -83,7 +83,8 @@ impl ExpectedResponse {
     }
 }
 
-/// Expects success of prerequisites, and the expected values of the failing request.
+/// Returns the expectations on a response: success for a prerequisite request, the expected values
+/// for the failing one.
 fn expected_response(call: &Call<'_>, failing: Option<&[Difference]>) -> ExpectedResponse {
     let mut wanted = ExpectedResponse {
         status: None,
@@ -227,7 +228,7 @@ fn fill(text: &str) -> String {
         .collect()
 }
 
-/// Escapes a header's value, in which `#` would begin a comment.
+/// Escapes a header's value for Hurl, where `#` would begin a comment.
 fn escape(text: &str) -> String {
     escaped(&text.replace('\\', "\\\\").replace('#', "\\#"))
 }

@@ -1,8 +1,8 @@
 //! Reproducers: the shortest steps that show a failure, as a self-contained shell script and Hurl
 //! file.
 //!
-//! The address is a variable. So are tokens, which are never written, and response values that a
-//! later request repeats: the script reads them with `jq`, Hurl captures them.
+//! The target's address is a variable. So are tokens, which are never written, and response values
+//! that a later request repeats: the script reads them with `jq`, Hurl captures them.
 
 mod call;
 mod check;
@@ -23,15 +23,15 @@ use crate::run::Suite;
 use crate::visible::{visible, visible_line};
 use call::Calls;
 
-/// Time limit for dropping steps; later failures are written with all their steps.
+/// Time limit for shortening all scenarios; failures after that are written with all their steps.
 const SHRINKING: Duration = Duration::from_secs(120);
 
-/// Written files.
+/// Result of writing reproducers.
 #[derive(Debug, Default)]
 pub(crate) struct Reproducer {
-    /// The files.
+    /// The written files.
     pub(crate) files: Vec<PathBuf>,
-    /// Rules without a file, and why.
+    /// Rules without a reproducer, and why.
     pub(crate) left_out: Vec<(String, &'static str)>,
 }
 
@@ -46,7 +46,7 @@ struct Story<'a> {
 /// target is queried again, so it must still be running.
 ///
 /// # Errors
-/// A file or folder that cannot be written.
+/// A file or folder cannot be written.
 pub(crate) fn write(target: &Suite, digest: &Digest, folder: &Path) -> io::Result<Reproducer> {
     let failing: Vec<(&Row, &Failure)> = digest
         .rows
@@ -113,7 +113,7 @@ fn write_each(
     Ok(written)
 }
 
-/// A server that passes the rules, if one is embedded.
+/// Returns an embedded server that passes these rules, if there is one.
 #[cfg(feature = "embedded")]
 fn good_server(failing: &[(&Row, &Failure)]) -> Option<Suite> {
     let target = crate::target::Target::embedded().ok()?;
@@ -127,7 +127,7 @@ fn good_server(_: &[(&Row, &Failure)]) -> Option<Suite> {
 }
 
 impl Story<'_> {
-    /// Comments at the head of a reproducer, line by line.
+    /// Returns the comments at the head of a reproducer, line by line.
     fn head(&self) -> Vec<String> {
         let judged = &self.row.judged;
         let mut lines = vec![

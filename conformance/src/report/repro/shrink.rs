@@ -6,9 +6,9 @@
 use crate::judge::verdict::{Failure, Verdict};
 use crate::run::{Outcome, Suite};
 
-/// Returns the indices of the steps that show the failure of a rule, in order. Without a server
-/// that passes the rule, or if the failure does not recur, these are all steps up to the failing
-/// one. No more steps are dropped once `enough` returns true.
+/// Returns the indices of the steps that show the failure of a rule, in order. Without a good
+/// server, or if the failure does not recur, these are all steps up to the failing one. No more
+/// steps are dropped once `enough` returns true.
 pub(crate) fn shrink(
     target: &Suite,
     good: Option<&Suite>,
@@ -44,7 +44,7 @@ pub(crate) fn shrink(
     kept
 }
 
-/// Whether the last of `steps` steps fails now as it failed in the whole scenario.
+/// Whether the last of `steps` steps fails in the same way as before in the whole scenario.
 fn fails_alike(before: &Failure, now: &Failure, steps: usize) -> bool {
     let same = match before.differences.as_slice() {
         [] => before.notes == now.notes,

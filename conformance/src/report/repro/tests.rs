@@ -1,4 +1,4 @@
-//! Contents of reproducers. The tests of the program run them.
+//! Tests of the contents of reproducers. The tests of the program run the reproducers.
 
 use super::call::{Part, parts, segments};
 use super::hurl::expectations;

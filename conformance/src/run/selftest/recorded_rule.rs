@@ -1,4 +1,4 @@
-//! Recorded rules: the requests and responses of a rule in one run without alterations.
+//! Recorded rules: the exchanges of a rule in a run without alterations.
 //!
 //! If alterations change only responses, the same requests lead to the same responses, so the
 //! recorded responses are altered and judged again without any traffic. If they change requests or
@@ -18,7 +18,7 @@ use crate::judge::verdict::Verdict;
 use crate::run::recorded::addresses;
 use crate::run::{Chosen, Inner, Suite};
 
-/// A rule with its exchanges.
+/// A rule with its exchanges in a run without alterations.
 #[derive(Debug)]
 pub(super) struct RecordedRule {
     pub(super) rule: String,
@@ -36,9 +36,9 @@ struct Recorded {
 /// How a rule is judged under alterations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Play {
-    /// On the server.
+    /// By a run on the server.
     Live,
-    /// By its recorded exchanges, if they are enough.
+    /// By its recorded exchanges, if they contain all requests of the rule.
     Recorded,
 }
 
@@ -46,7 +46,7 @@ impl Suite {
     /// Records the chosen rules, each with its exchanges.
     ///
     /// # Errors
-    /// The rules that fail without any alteration: such a server shows nothing.
+    /// The rules that fail without any alteration: tests on such a server prove nothing.
     pub(super) fn recorded_rules(&self) -> Result<Vec<Arc<RecordedRule>>, Vec<String>> {
         let mut exchanges = self.exchanges()?;
         let rules = self.inner.chosen.iter().map(|one| one.clause);
@@ -58,7 +58,7 @@ impl Suite {
         Ok(recorded.collect())
     }
 
-    /// Records the requests and responses of every rule, by its id.
+    /// Records the exchanges of every rule, by rule id.
     pub(super) fn exchanges(&self) -> Result<BTreeMap<String, Vec<Exchange>>, Vec<String>> {
         let mut exchanges: BTreeMap<String, Vec<Exchange>> = BTreeMap::new();
         let mut broken = Vec::new();
@@ -81,7 +81,7 @@ impl Suite {
     }
 }
 
-/// Recipient of an exchange of a rule.
+/// Returns the recipient of an exchange of a rule.
 fn recipient(rule: &str, exchange: &Exchange) -> Recipient {
     match (exchange.identity.as_str(), Document::of(rule)) {
         ("suite", _) => Recipient::Mock,
@@ -102,7 +102,7 @@ impl RecordedRule {
         Self { rule, exchanges }
     }
 
-    /// How the rule is judged under alterations; none if they do not affect it.
+    /// Returns how to judge the rule under alterations; none if they do not affect it.
     pub(super) fn play(&self, alterations: &[Alteration]) -> Option<Play> {
         let mut play = None;
         for one in &self.exchanges {
@@ -127,8 +127,8 @@ impl RecordedRule {
         play
     }
 
-    /// Whether only the server can show the effect of an alteration. A response in place of the
-    /// server's leaves the server unchanged if the request only reads; but a fixture server that
+    /// Whether only a run on the server can show the effect of an alteration. Replacing the
+    /// response to a request that only reads leaves the server unchanged, but a fixture server that
     /// the rule queries notices reads, too.
     fn needs_server(&self, alteration: &Alteration, request: &ObservedRequest<'_>) -> bool {
         let asks_mock = || {
@@ -140,7 +140,7 @@ impl RecordedRule {
         alteration.alters_request() || (alteration.replies() && (!reads() || asks_mock()))
     }
 
-    /// Whether these altered exchanges change a response to a step that waits for something.
+    /// Whether some altered exchange has another response to a step that waits for an effect.
     pub(super) fn alters_wait(&self, chosen: &Chosen, altered: &[Exchange]) -> bool {
         let steps = chosen.scenario.iter().flat_map(|scenario| &scenario.steps);
         let waiting = steps.enumerate().filter(|(_, step)| !step.until.is_empty());
@@ -151,7 +151,7 @@ impl RecordedRule {
         })
     }
 
-    /// Alters the responses of the exchanges; none if all of them are unchanged.
+    /// Returns the exchanges with altered responses; none if no response changes.
     pub(super) fn altered(&self, alterations: &[Alteration]) -> Option<Vec<Exchange>> {
         let altered: Vec<_> = self
             .exchanges
@@ -179,13 +179,13 @@ impl Recorded {
         ObservedRequest::of(&self.wire, &self.exchange.identity)
     }
 
-    /// Whether only the start of the response is stored.
+    /// Whether only the start of the response's body is stored.
     fn is_cut(&self) -> bool {
         let response = self.exchange.response.as_ref();
         response.is_some_and(|response| response.body.is_cut())
     }
 
-    /// Alters the response; none if it is unchanged.
+    /// Returns the altered response; none if it is unchanged.
     fn altered(&self, alterations: &[Alteration]) -> Option<Received> {
         let request = self.request();
         let touching = alterations.iter();
@@ -202,7 +202,7 @@ impl Recorded {
 }
 
 impl Inner {
-    /// Judges by these exchanges; none if they do not contain all requests of the rule.
+    /// Judges the rule by these exchanges; none if they do not contain all its requests.
     pub(super) async fn by_recording(
         &self,
         chosen: &Chosen,

@@ -1,4 +1,4 @@
-//! Runs every rule that a fault affects with the fault injected.
+//! Runs each fault on the rules that it affects.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -21,15 +21,15 @@ use crate::scenario::resource_names::run_name;
 /// Timeout of eventual effects on a broken server: faults prevent many of them.
 const BROKEN_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// Rule ids by the id of a fault.
+/// Ids of rules, by the id of a fault.
 type RulesByFault = BTreeMap<String, BTreeSet<String>>;
 
 impl Suite {
-    /// Runs every fault on every chosen rule whose exchanges it alters. Faults of a pack run only
-    /// on its rules.
+    /// Runs every fault on every chosen rule whose exchanges it alters. A fault of a pack runs only
+    /// on rules of that pack.
     ///
     /// # Errors
-    /// The rules that fail without any fault: such a server shows nothing.
+    /// The rules that fail without any fault: tests on such a server prove nothing.
     pub fn kill_matrix(&self, faults: Vec<Fault>) -> Result<Matrix, Vec<String>> {
         let rules = self.recorded_rules()?;
         let faults: Vec<Arc<Fault>> = faults.into_iter().map(Arc::new).collect();
@@ -76,8 +76,8 @@ impl Suite {
 }
 
 impl Inner {
-    /// Whether a rule notices the server that the fault breaks; none if the fault does not alter
-    /// the rule's exchanges. `number` distinguishes the runs of a rule.
+    /// Whether a rule fails on the server with this fault; none if the fault does not alter the
+    /// rule's exchanges. `number` distinguishes the runs of a rule.
     async fn notices(
         &self,
         fault: &Fault,
@@ -121,7 +121,7 @@ impl Inner {
     }
 }
 
-/// Whether a rule fails by its own checks, and not because of a precondition.
+/// Whether a verdict is a failure by the rule's own checks, not by a precondition.
 fn is_noticed(verdict: &Verdict) -> bool {
     matches!(verdict, Verdict::Fail(failure) if !failure.blocked)
 }

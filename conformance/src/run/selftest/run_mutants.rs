@@ -20,11 +20,11 @@ use crate::run::{Chosen, Inner, Suite};
 use crate::scenario::Recipient;
 
 impl Suite {
-    /// Runs every mutant of every judged response of the chosen rules; unless `every_rule`, only
-    /// until one rule notices it.
+    /// Runs every mutant of every judged response of the chosen rules. Without `every_rule`, a
+    /// mutant is no longer tried once a rule notices it.
     ///
     /// # Errors
-    /// The rules that fail without any change.
+    /// The rules that fail without any mutant.
     pub fn mutants(&self, every_rule: bool) -> Result<Mutations, Vec<String>> {
         let seen = self.exchanges()?;
         let inner = &self.inner;
@@ -50,10 +50,10 @@ impl Suite {
     }
 }
 
-/// A mutant's name, and whether the rule fails with it.
+/// A mutant's name, and whether the rule fails on it.
 pub(crate) type Tried = (String, bool);
 
-/// Names of mutants that some rule has noticed and that need no further test.
+/// Names of mutants that some rule has noticed, so that they need no further test.
 #[derive(Debug, Default)]
 struct Noticed(Mutex<HashSet<String>>);
 
@@ -70,15 +70,15 @@ impl Noticed {
 }
 
 impl Inner {
-    /// Whether it is a chosen rule, and not an open clause.
+    /// Whether this id is of a chosen rule, and not of an open clause.
     fn is_rule(&self, rule: &str) -> bool {
         let of_choice = |one: &&Chosen| one.clause.id == rule;
         let chosen = self.chosen.iter().find(of_choice);
         chosen.is_some_and(|one| one.clause.level == Level::Rule)
     }
 
-    /// Runs the mutants of one rule's judged responses; none if its exchanges alone do not show
-    /// that it passes.
+    /// Runs the mutants of one rule's judged responses; none if the rule does not pass by its
+    /// exchanges alone.
     async fn mutate(
         &self,
         rule: &str,
@@ -115,7 +115,7 @@ impl Inner {
         Some(tried)
     }
 
-    /// Returns the mutants of the response at a position, if it is the last of a judged step.
+    /// Returns the mutants of the response at index `at`, if it is the last one of a judged step.
     fn changed(
         &self,
         chosen: &Chosen,

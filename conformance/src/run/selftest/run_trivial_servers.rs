@@ -10,9 +10,9 @@ use crate::judge::verdict::Verdict;
 use crate::run::{Suite, SuiteError};
 use crate::target::{Launch, Target};
 
-/// Timeout of a request or eventual effect: no effect occurs.
+/// Timeout of a request or eventual effect: short, as trivial servers have no effects.
 const TIME: Duration = Duration::from_millis(300);
-/// Number of concurrent rules: most of them wait.
+/// Number of concurrent rules: high, as most of them wait.
 const JOBS: usize = 64;
 
 /// Results of the rules on a trivial server.
@@ -20,14 +20,14 @@ const JOBS: usize = 64;
 pub struct TrivialServerResults {
     /// The server.
     pub server: TrivialServer,
-    /// Number of rules that ran on it.
+    /// Number of rules that ran on the server.
     pub run: usize,
-    /// Rules that pass on it, though they state something.
+    /// Rules that pass on the server, so that their checks are too weak.
     pub holding: Vec<String>,
 }
 
 impl Suite {
-    /// Judges a trivial server in every setup that the target has.
+    /// Judges a trivial server by the rules, in every setup that the target has.
     ///
     /// # Errors
     /// The run cannot be built, or no port is available.
@@ -72,7 +72,7 @@ impl Suite {
     }
 }
 
-/// The target with every server at this address.
+/// Returns the target with all its servers at this address.
 fn at_address(target: &Target, address: SocketAddr) -> Target {
     let mut target = target.clone();
     target.in_process = false;

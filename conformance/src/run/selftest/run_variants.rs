@@ -1,6 +1,6 @@
-//! Runs every rule that a variant affects on the variant.
+//! Runs each variant on the rules that it affects.
 //!
-//! A rule that fails by its recording also runs on the server before it counts as failing.
+//! A rule that fails by its recorded exchanges also runs on the server before it counts as failing.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -22,7 +22,7 @@ impl Suite {
     /// Runs every chosen rule on every variant that affects it.
     ///
     /// # Errors
-    /// The rules that fail without any variant: such a server shows nothing.
+    /// The rules that fail without any variant: tests on such a server prove nothing.
     pub fn tolerance(
         &self,
         variants: Vec<Variant>,
@@ -94,7 +94,7 @@ fn row(variant: Arc<Variant>, verdicts: Vec<(String, Verdict)>) -> Row {
     row
 }
 
-/// Formats a failure without the commands that repeat it: they would not run on the variant.
+/// Formats a failure without the commands that repeat it, as they would not run on the variant.
 fn shown(failure: &Failure) -> String {
     Failure {
         curl: Vec::new(),
@@ -130,7 +130,7 @@ impl Inner {
         Some(verdict)
     }
 
-    /// Judges on the server, through the variant.
+    /// Runs a rule on the server, through the variant.
     async fn on_variant(&self, chosen: &Chosen, variant: &Variant, number: u64) -> Verdict {
         let run = run_name("c", self.seed.wrapping_add(number));
         let context = RunContext {
@@ -157,8 +157,8 @@ mod tests {
     use crate::scenario::{Expectation, at, get, scenario, text};
     use crate::target::Target;
 
-    /// Judges the response `{"result": 1}` with spaces in it, which a variant returns instead of
-    /// one without.
+    /// Judges the response `{"result": 1}`, in which a variant has inserted the space, by a
+    /// snapshot without it.
     fn verdict(fact: Expectation, snapshot: &str) -> Option<Verdict> {
         let target = Target::at(None, None, None, Default::default());
         let rule = "engine/common/documents/base-document-is-written-data".to_owned();

@@ -8,7 +8,7 @@ use tar::{Builder, EntryType, Header};
 /// Maximum length of a name that fits in the header of an entry, in bytes.
 const SHORT: usize = 100;
 
-/// Writes files, in the order given, under their names with a leading slash.
+/// Writes an archive of files, in the order given, under their names with a leading slash.
 ///
 /// # Errors
 /// When a name is too long.
@@ -30,7 +30,8 @@ pub(super) fn write<'f>(
     archive.into_inner()?.finish()
 }
 
-/// Creates a header without times and owners. A truncated name is in full in the entry before.
+/// Creates a header without times and owners. If the name is truncated, the previous entry has
+/// the full name.
 fn header(name: &str, kind: EntryType, bytes: &[u8]) -> io::Result<Header> {
     let mut header = Header::new_gnu();
     let mut field = header.as_old_mut().name.as_mut_slice();

@@ -38,11 +38,11 @@ pub(super) struct Assembly {
     roots: Roots,
     /// Merged manifests of sources.
     given: SourceManifests,
-    /// Folders in use for modules, and the first folders of all sources.
+    /// Folders in the archive in use for modules, and the first folders of all sources.
     folders: HashSet<String>,
     /// Sources whose first folder is in use.
     begun: HashSet<String>,
-    /// Quota of all parts; a source may be mounted many times.
+    /// Quota of all mounted sources together; a source may be mounted many times.
     quota: FileQuota,
     policies: PolicyQuota,
 }
@@ -68,14 +68,14 @@ struct Manifest {
 pub(super) struct Assembled {
     /// Archive of the bundle.
     pub(super) archive: Vec<u8>,
-    /// Revision in its manifest.
+    /// Revision in the manifest of the bundle.
     pub(super) revision: String,
-    /// Whether it has the root of all documents.
+    /// Whether the bundle has the root of all documents.
     pub(super) owns_all: bool,
 }
 
 impl Assembly {
-    /// Creates an empty bundle, to which all these parts will be added.
+    /// Creates an empty bundle, to which all these mounted sources will be added.
     pub(super) fn new(limits: &Limits, parts: &[MountedSource]) -> Self {
         Self {
             documents: documents::root(),
@@ -205,7 +205,7 @@ impl Assembly {
     /// the revision from the content hash, or returns `None` to use the hash.
     ///
     /// # Errors
-    /// When the parts are inconsistent.
+    /// When the mounted sources are inconsistent.
     pub(super) fn finish(
         self,
         bundle: &str,

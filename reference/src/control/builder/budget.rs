@@ -1,6 +1,6 @@
 //! Evaluation budget, shared by all expressions and queries of one build.
 //!
-//! They are Rego code of the owners of the definitions, so each build has its own budget.
+//! These are Rego code of the owners of the definitions, so each build has its own budget.
 //! Exhausting it does not affect other builds, and no evaluation of a build runs without it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -132,7 +132,7 @@ impl Budget {
         }
     }
 
-    /// Returns the message of a failure by a limit, which lists all limits.
+    /// Marks the budget as exhausted; returns the error message, which lists all limits.
     fn used_up(&self, what: &str) -> String {
         self.exhausted.store(true, Ordering::Relaxed);
         let time = self.bounds.time.map(|time| format!("take {time:?}"));

@@ -143,9 +143,9 @@ impl Default for Limits {
 pub(crate) struct Built {
     /// Archive: a gzipped tar file.
     pub(crate) archive: Vec<u8>,
-    /// Revision in its manifest.
+    /// Revision in the manifest of the bundle.
     pub(crate) revision: String,
-    /// Whether it has the root of all documents, so that nothing else stays in an engine.
+    /// Whether the bundle has the root of all documents, so that nothing else stays in an engine.
     pub(crate) owns_all: bool,
     /// Commits that sources were read at, by source.
     pub(crate) commits: BTreeMap<String, String>,
@@ -278,7 +278,7 @@ async fn attempt(
     }))
 }
 
-/// Assembles all parts.
+/// Assembles all mounted sources.
 fn assembled(
     parts: &[MountedSource],
     layers: &BTreeMap<String, Vec<Files>>,

@@ -18,10 +18,10 @@ pub(super) struct MountedSource {
     pub(super) mounts: Vec<Mount>,
 }
 
-/// Parts of a bundle.
+/// Mounted sources of a bundle.
 #[derive(Debug, Default)]
 pub(super) struct MountedSources {
-    /// Parts in breadth-first order of the requirements.
+    /// Mounted sources in breadth-first order of the requirements.
     pub(super) parts: Vec<MountedSource>,
     /// Commits that requirements pin, by source.
     pub(super) pins: BTreeMap<String, String>,
@@ -31,7 +31,7 @@ pub(super) struct MountedSources {
 #[derive(Debug)]
 struct Open {
     part: MountedSource,
-    /// Sources on the path to it.
+    /// Sources on the path to the requirement.
     chain: Vec<String>,
 }
 

@@ -30,9 +30,9 @@ pub(super) struct Revision {
 /// State of a source, which differs for different content.
 #[derive(Debug, Default)]
 pub(super) struct Origins {
-    /// Commit of its repository.
+    /// Commit of the source's repository.
     pub(super) commit: Option<String>,
-    /// Hash of its other files: those of its folder, embedded ones and pushed ones.
+    /// Hash of the other files of the source: those of its folder, embedded ones and pushed ones.
     pub(super) files: String,
     /// Hashes of fetched documents, by the types and names of datasources.
     pub(super) fetched: BTreeMap<String, BTreeMap<String, String>>,

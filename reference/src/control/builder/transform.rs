@@ -20,10 +20,10 @@ pub(super) struct Transform {
     pub(super) query: String,
 }
 
-/// Data and limits of queries.
+/// Data and limits of transform queries.
 #[derive(Debug)]
 pub(super) struct TransformContext<'w> {
-    /// Other files of their source.
+    /// Other files of the source of the transformed files.
     pub(super) others: &'w [Files],
     /// Maximum size of all policies, in bytes.
     pub(super) policies: u64,

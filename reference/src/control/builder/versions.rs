@@ -3,7 +3,7 @@
 use rego::Version;
 use serde_json::{Map, Value};
 
-/// Special characters of patterns.
+/// Special characters of file patterns in a manifest.
 const SPECIAL: [char; 8] = ['\\', '*', '?', '[', ']', '{', '}', '!'];
 
 /// Versions of modules: a default, and the modules with the other version.
@@ -31,7 +31,7 @@ impl<'m> ManifestVersions<'m> {
         }
     }
 
-    /// Adds the members to a manifest.
+    /// Adds the members for the Rego versions to a manifest.
     pub(super) fn write(&self, manifest: &mut Map<String, Value>) {
         if !self.others.is_empty() {
             let others = self.others.iter();

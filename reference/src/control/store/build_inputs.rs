@@ -1,6 +1,6 @@
 //! Inputs of a build, read from one snapshot of the database.
 //!
-//! A fixed number of statements reads it, however many sources there are. Each begins at the
+//! A fixed number of statements reads them, however many sources there are. Each begins at the
 //! bundle: `CROSS JOIN` prevents SQLite from starting with the data of all bundles, and PostgreSQL
 //! is configured to use its indexes.
 
@@ -24,9 +24,9 @@ pub(crate) struct BuildInputs {
     pub(crate) name: String,
     /// Definition of the bundle.
     pub(crate) bundle: Bundle,
-    /// Stacks that select it, by name.
+    /// Stacks that select the bundle, by name.
     pub(crate) stacks: Vec<(String, Stack)>,
-    /// Their sources, including transitively required ones, by name.
+    /// Sources that the bundle and the stacks require, directly or transitively, by name.
     pub(crate) sources: BTreeMap<String, SourceRow>,
     /// Sealed values of the secrets that the bundle names and may use, by name.
     pub(crate) secrets: BTreeMap<String, String>,
@@ -35,9 +35,9 @@ pub(crate) struct BuildInputs {
 /// Source and its documents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct SourceRow {
-    /// Stored definition.
+    /// Stored definition of the source.
     pub(crate) definition: String,
-    /// Paths and JSON of its documents.
+    /// Paths and JSON of the documents of the source.
     pub(crate) documents: Vec<(String, String)>,
     /// Sealed values of the secrets that it names and may use, by name. Secrets of other sources of
     /// the build are not visible to it, even under the same name.
@@ -70,14 +70,14 @@ fn followed(statement: &str) -> String {
     statement.replace("{followed}", FOLLOWED)
 }
 
-/// Root resources of a build; statements see them and all that they require as `reached`.
+/// Root resources of a build; statements see these and everything they require as `reached`.
 #[derive(Debug)]
 struct Reached {
     users: Vec<i64>,
 }
 
 impl Reached {
-    /// Returns a statement about them.
+    /// Returns a query whose statement can use `reached`.
     fn query(&self, statement: &str) -> Query<'static, Any, AnyArguments> {
         let users: Vec<_> = (1..=self.users.len()).map(|at| format!("${at}")).collect();
         let statement = format!(

@@ -19,7 +19,7 @@ const BATCH: usize = 50;
 /// Number of bundles matched at a time against the selectors of stacks.
 const PAGE: usize = 1000;
 
-/// Timeout of matching one page.
+/// Timeout of matching one page of bundles against the selectors of stacks.
 const MATCHING: Duration = Duration::from_secs(600);
 
 /// One replica at a time propagates changes: the one that locks the row that every database has
@@ -70,7 +70,7 @@ pub(super) async fn note_stack(
 /// Recorded changes that are not propagated yet.
 #[derive(Debug, Default)]
 struct Noted {
-    /// Ids of the changes.
+    /// Ids of the recorded changes.
     ids: Vec<i64>,
     /// Names of changed resources, by kind and whether only data has changed.
     names: BTreeMap<(String, bool), BTreeSet<String>>,

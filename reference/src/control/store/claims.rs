@@ -19,7 +19,7 @@ use super::{Store, StoreError};
 pub(crate) struct Claim {
     /// Id of the bundle.
     pub(crate) bundle: i64,
-    /// Number of the claim.
+    /// Unique number of the claim.
     pub(crate) number: i64,
     /// Change count at the time of the claim: the build sees at least those changes.
     pub(crate) wanted: i64,
@@ -29,7 +29,7 @@ pub(crate) struct Claim {
     pub(crate) published: String,
     /// Owner of the bundle; empty when it has none.
     pub(crate) tenant: String,
-    /// Number of processes that crashed while they built it.
+    /// Number of processes that crashed while they built the bundle.
     pub(crate) deaths: u32,
 }
 
@@ -54,10 +54,10 @@ pub(crate) struct Waiting {
     pub(crate) since: i64,
 }
 
-/// Condition of a suspected bundle, as in the index.
+/// SQL condition of a suspected bundle, as in the index.
 const SUSPECTED: &str = "(owner <> '' OR deaths > 0)";
 
-/// Condition of due bundles that are not suspected.
+/// SQL condition of due bundles that are not suspected.
 const SOUND: &str = "due <= {now} AND owner = '' AND deaths = 0";
 
 impl Queue {

@@ -29,7 +29,7 @@ const SQLITE_ACQUIRE: Duration = Duration::from_secs(3);
 /// Time for which a write transaction is retried while another process has the lock.
 const LOCK_WAIT: Duration = Duration::from_secs(3);
 
-/// Maximum number of attempts to close connections that cannot begin a transaction.
+/// Maximum number of attempts to close connections of a pool that cannot begin a transaction.
 const BROKEN: usize = 20;
 
 /// Maximum number of connections to a PostgreSQL server.
@@ -62,7 +62,7 @@ const POSTGRES_SETTINGS: &str = "SET idle_in_transaction_session_timeout = 15000
 pub(crate) struct DatabaseUrl(String);
 
 impl Default for DatabaseUrl {
-    /// Defaults to a file in the working directory.
+    /// Returns the address of an SQLite file in the working directory.
     fn default() -> Self {
         Self("sqlite:control.db".to_owned())
     }

@@ -13,28 +13,28 @@ pub(crate) enum DatabaseError {
     /// All connections are in use for too long.
     #[error("the database is busy or cannot be reached")]
     Busy,
-    /// There is no free space.
+    /// The database has no free space.
     #[error("the database is full")]
     Full,
-    /// It is read-only.
+    /// The database is read-only.
     #[error("the database is read-only")]
     ReadOnly,
-    /// Its files cannot be opened, read or written at the moment.
+    /// The files of the database cannot be opened, read or written at the moment.
     #[error("the database's disk fails")]
     Disk,
-    /// Its server cannot be reached, or refuses connections.
+    /// The database server cannot be reached, or refuses connections.
     #[error("the database cannot be reached")]
     Unreachable,
-    /// It does not respond in time.
+    /// The database does not respond in time.
     #[error("the database does not answer in time")]
     Silent,
-    /// Its data is corrupt.
+    /// The data of the database is corrupt.
     #[error("the database is damaged")]
     Damaged,
-    /// Its file is no longer where it was opened.
+    /// The database file is no longer where it was opened.
     #[error("the database file was deleted or replaced while it was in use")]
     Replaced,
-    /// Its secrets are sealed with a key that this server does not have.
+    /// The secrets in the database are sealed with a key that this server does not have.
     #[error("the encryption key was rotated, and this server has not been given the new one")]
     UnknownKey,
     /// Any other error.

@@ -21,9 +21,9 @@ pub(crate) enum StoreError {
         kind: Kind,
         /// Name of the used resource.
         name: String,
-        /// Its first users, as far as the principal can see them.
+        /// First users of the resource, as far as the principal can see them.
         users: Vec<ResourceRef>,
-        /// Whether there are more users than those.
+        /// Whether there are more users than those in `users`.
         more: bool,
     },
     /// A definition names a resource that does not exist.
@@ -37,7 +37,7 @@ pub(crate) enum StoreError {
     /// Another bundle has the storage location of a bundle.
     #[error("bundle `{bundle}` cannot be written to a place that {} has", holder_of(holder.as_deref()))]
     PlaceTaken {
-        /// Bundle that is to be written there.
+        /// Bundle that is to be written to the location.
         bundle: String,
         /// Bundle that has the location, if the principal can see it.
         holder: Option<String>,
@@ -82,7 +82,7 @@ pub(crate) struct ResourceRef {
     pub(crate) kind: String,
     /// Name of the resource.
     pub(crate) name: String,
-    /// Part of it that refers to the used resource, if that is not clear from the kinds.
+    /// Part of the resource that refers to the used one, if that is not clear from the kinds.
     pub(crate) place: Option<String>,
 }
 

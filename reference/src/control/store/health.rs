@@ -15,7 +15,7 @@ use super::database_error::DatabaseError;
 use super::schema_check::{Checked, quick_check};
 use super::{Database, DatabaseUrl, files};
 
-/// Timeout of one probe; its connection is dropped after that.
+/// Timeout of one probe; afterwards the probe's connection is dropped.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Timeout of a corruption check while the server runs.

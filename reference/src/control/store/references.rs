@@ -53,7 +53,7 @@ impl Rights<'_> {
 /// Reference that predates rights of references and names a resource of another owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OldReference {
-    /// Definition that contains it.
+    /// Definition that contains the reference.
     pub(crate) user: ResourceRef,
     /// Owner of that definition.
     pub(crate) owner: String,
@@ -145,7 +145,7 @@ impl Store {
     }
 }
 
-/// Tables of references, and the conditions that find their targets.
+/// Tables of references, and the SQL conditions that find their targets.
 const TARGETS: [(&str, &str); 2] = [
     ("source_uses", "s.id = u.source_id"),
     ("secret_uses", "s.kind = 'secret' AND s.name = u.secret"),

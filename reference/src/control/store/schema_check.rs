@@ -23,7 +23,7 @@ const CHECK: Duration = Duration::from_secs(5);
 /// Time that the start waits for a PostgreSQL server that is not reachable yet.
 const SERVER_WAIT: Duration = Duration::from_secs(30);
 
-/// Delay between two attempts to reach it.
+/// Delay between two attempts to reach the PostgreSQL server.
 const SERVER_PAUSE: Duration = Duration::from_millis(500);
 
 /// Tables that every database of this program has had since its first version.

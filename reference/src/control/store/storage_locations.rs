@@ -26,9 +26,9 @@ const ATTEMPTS: usize = 3;
 /// Result of claiming a location for a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ClaimOutcome {
-    /// The bundle has it.
+    /// The bundle has the location.
     Own,
-    /// The bundle of this name has it.
+    /// The bundle of this name has the location.
     Foreign(String),
     /// The links of its folder cannot be resolved, for this reason.
     Unknown(String),

@@ -16,10 +16,10 @@ const UPSERT: &str = "INSERT INTO resources (kind, name, owner, definition, shar
      shared = CASE WHEN $4 = 1 THEN excluded.shared ELSE resources.shared END \
      WHERE resources.owner = excluded.owner OR $4 = 1";
 
-/// Records its change.
+/// Records the change of the written resource.
 const NOTE: &str = "INSERT INTO changes (kind, name) SELECT $1, $2 WHERE $7 = 1";
 
-/// Columns of its state: its id, whether it is shared, its number of locations, and its number of
+/// Columns of a resource's state: its id, whether it is shared, and its numbers of locations and
 /// references.
 const STATE: &str = "id, shared, \
      (SELECT COUNT(*) FROM places WHERE bundle_id = resources.id), \
@@ -51,7 +51,7 @@ pub(super) struct Writer<'a> {
 pub(super) struct Upsert {
     /// Id of the resource.
     pub(super) id: i64,
-    /// Whether it has claimed storage locations already.
+    /// Whether the resource has claimed storage locations already.
     pub(super) has_places: bool,
 }
 

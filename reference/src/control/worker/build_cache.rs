@@ -7,19 +7,19 @@ use crate::control::builder::Access;
 use crate::control::storage::Identity;
 use crate::control::store::Claim;
 
-/// Record of a written bundle. Records of older programs lack members.
+/// Record of a written bundle. Records of older versions of this program lack some members.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Record {
-    /// Digest of the archive.
+    /// Digest of the bundle's archive.
     pub(super) archive: String,
-    /// Digest of the definition of its destination.
+    /// Digest of the definition of the bundle's destination.
     pub(super) place: String,
-    /// Identity that the storage reported.
+    /// Identity of the written object, as reported by the storage.
     pub(super) identity: Identity,
-    /// Revision in its manifest.
+    /// Revision in the manifest of the bundle.
     #[serde(default)]
     pub(super) revision: String,
-    /// Inputs that it was built from, if they determine the result of a build.
+    /// Inputs that the bundle was built from, if they determine the result of a build.
     #[serde(default)]
     pub(super) origin: Option<Origin>,
 }
@@ -29,7 +29,7 @@ pub(super) struct Record {
 pub(super) struct Origin {
     /// Digest of the program and its settings.
     pub(super) builder: String,
-    /// Number of changes that affected the bundle until then.
+    /// Number of changes that affected the bundle until it was built.
     pub(super) wanted: i64,
     /// Digest of the stored inputs.
     pub(super) stored: String,

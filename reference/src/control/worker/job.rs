@@ -33,7 +33,7 @@ pub(super) enum ContentError {
 #[derive(Debug)]
 pub(super) struct LoadedInputs {
     pub(super) job: Job,
-    /// Digest of all its stored inputs; `None` when only the bundle was loaded.
+    /// Digest of all stored inputs of the build; `None` when only the bundle was loaded.
     pub(super) digest: Option<String>,
 }
 
@@ -41,7 +41,7 @@ impl Control {
     /// Loads the inputs of a bundle, with secrets decrypted; `None` when the bundle is deleted.
     ///
     /// # Errors
-    /// When it cannot be read or decrypted, or has more than `limit` bytes of source data.
+    /// When they cannot be read or decrypted, or have more than `limit` bytes of source data.
     pub(super) async fn job(
         &self,
         bundle: i64,
@@ -58,7 +58,7 @@ impl Control {
     /// Loads a bundle, with secrets decrypted and without sources: enough to check its storage.
     ///
     /// # Errors
-    /// When it cannot be read or decrypted.
+    /// When the bundle cannot be read or decrypted.
     pub(super) async fn bundle_alone(&self, bundle: i64) -> Result<Option<LoadedInputs>, JobError> {
         let Some(inputs) = self.store.bundle(bundle).await? else {
             return Ok(None);

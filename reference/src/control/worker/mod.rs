@@ -65,7 +65,7 @@ const GRACE: Duration = Duration::from_secs(10);
 /// Time that aborted builds get to release their claims.
 const RELEASE: Duration = Duration::from_secs(3);
 
-/// Interval of the check whether the clock of the database was set back.
+/// Interval of checks whether the clock of the database was set back.
 const CLOCK: Duration = Duration::from_secs(10);
 
 /// Minimum interval that the definition of a bundle can set, unless that of the server is shorter:
@@ -335,7 +335,7 @@ impl Shared {
 /// Returns the result of a database operation, if it completes in time.
 ///
 /// # Errors
-/// `Silent` when it does not.
+/// `Silent` when the operation does not complete in time.
 async fn answered<T>(asked: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
     answered_within(SILENCE, asked).await
 }

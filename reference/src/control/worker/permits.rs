@@ -94,7 +94,8 @@ impl Permits {
         }
     }
 
-    /// Returns the number of running builds of an owner, and the number of the last one started.
+    /// Returns the number of running builds of an owner, and the sequence number of the last one
+    /// started.
     pub(super) fn turn(&self, tenant: &str) -> (usize, u64) {
         let owners = lock(&self.owners);
         let running = owners.running.get(tenant).copied().unwrap_or_default();
@@ -162,7 +163,7 @@ impl Permits {
         slot
     }
 
-    /// Waits for a slot for a build that continues.
+    /// Waits for a build slot for a build that has already started.
     pub(super) async fn wait(&self, tenant: &str) -> Permit {
         let all = Arc::clone(&self.all);
         match all.acquire_owned().await {

@@ -30,9 +30,9 @@ pub(super) enum PublishError {
 pub(super) struct BuiltBundle {
     pub(super) job: Job,
     pub(super) archive: Bytes,
-    /// The revision in its manifest.
+    /// Revision in the manifest of the bundle.
     pub(super) revision: String,
-    /// Inputs that it was built from, if they determine the result of a build.
+    /// Inputs that the bundle was built from, if they determine the result of a build.
     pub(super) origin: Option<Origin>,
     pub(super) _upload: Permit,
 }
@@ -40,7 +40,7 @@ pub(super) struct BuiltBundle {
 /// Bundle that is stored at its destination.
 #[derive(Debug)]
 pub(super) struct Published {
-    /// Record for the next build.
+    /// Record of the written bundle, for the next build.
     pub(super) record: Record,
     /// Defect of the stored object, if it had to be written again.
     pub(super) repaired: Option<&'static str>,

@@ -21,7 +21,7 @@ impl WorkFolder {
     /// replicas may build its bundles.
     ///
     /// # Errors
-    /// When it cannot be created.
+    /// When the folder cannot be created.
     pub(super) fn open(path: Option<&Path>) -> io::Result<Self> {
         match path {
             Some(path) => {

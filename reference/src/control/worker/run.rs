@@ -34,12 +34,12 @@ const MARGIN: Duration = Duration::from_secs(3);
 /// Maximum duration of one build.
 const BUILD_TIMEOUT: Duration = Duration::from_secs(900);
 
-/// Delay after the first failure; it doubles with each further one, up to the interval.
+/// Delay before the retry after a first failure; doubles with each further one, up to the interval.
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 
 /// Outcome of a build.
 enum Ended {
-    /// It has a result.
+    /// The build has a result.
     Done(Finish),
     /// The bundle is deleted.
     Deleted,

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Time for which other builds take precedence.
+/// Time for which other builds take precedence over a waiting trial.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Time that running builds get to finish before a trial starts concurrently with them.
@@ -23,7 +23,7 @@ const ALONE: Duration = Duration::from_secs(60);
 /// Guard that the build of a trial holds.
 pub(super) type TrialGuard = Arc<()>;
 
-/// Kind of build to start next.
+/// Which builds to start next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
     /// Other builds; a trial if there are none, and no trial runs.

@@ -7,12 +7,12 @@ use super::grid::grid;
 use super::layout::Layout;
 use super::{One, Page, Rule, Site};
 
-/// Two implementations, and the number of rules by which both were judged.
+/// Two implementations, and the number of rules on which both were judged.
 struct Pair<'s, 'a> {
     one: &'s One<'a>,
     other: &'s One<'a>,
     shared: usize,
-    /// By section, in the order of the site, the rules that only one of the two passes.
+    /// The rules that only one of the two passes, by section in the order of the site.
     differ: Vec<Vec<Rule<'a>>>,
 }
 
@@ -25,7 +25,7 @@ pub(super) fn pages(site: &Site<'_>) -> Vec<Page> {
     pages
 }
 
-/// Pairs of all latest versions, and of each version with its predecessor.
+/// Returns the pairs to compare: all latest versions, and each version with its predecessor.
 fn pairs<'s, 'a>(site: &'s Site<'a>) -> Vec<Pair<'s, 'a>> {
     let latest = site.latest();
     let mut found: Vec<(&'s One<'a>, &'s One<'a>)> = Vec::new();

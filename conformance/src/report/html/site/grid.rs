@@ -1,4 +1,4 @@
-//! Grid of rules by implementations.
+//! Table of rules by implementations.
 
 use maud::{Markup, html};
 
@@ -6,7 +6,7 @@ use super::super::runs::CellState;
 use super::super::text::{prose, visible};
 use super::{One, Rule, SectionRules};
 
-/// A table of rules, with a column for each implementation.
+/// Renders a table of rules, with a column for each implementation.
 pub(super) fn grid(
     up: &str,
     place: &SectionRules<'_>,
@@ -35,7 +35,7 @@ pub(super) fn grid(
     }
 }
 
-/// State of a rule, with a link to its exchanges.
+/// Renders the state of a rule, with a link to its exchanges.
 pub(super) fn tick(up: &str, place: &SectionRules<'_>, rule: Rule<'_>, one: &One<'_>) -> Markup {
     let mark = one.mark(rule.id);
     let words = html! { span.target { (visible(&one.title)) ": " (mark.words()) } };
@@ -48,7 +48,7 @@ pub(super) fn tick(up: &str, place: &SectionRules<'_>, rule: Rule<'_>, one: &One
     }
 }
 
-/// Number of passed rules.
+/// Renders the number of passed rules among `of` rules.
 pub(super) fn share(kept: usize, of: usize) -> Markup {
     html! {
         @match (kept, of) {

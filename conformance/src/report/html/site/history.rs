@@ -53,7 +53,7 @@ fn all(site: &Site<'_>, groups: &[Vec<&One<'_>>]) -> Markup {
     })
 }
 
-/// Rules that some version passes and another fails.
+/// Returns the rules that some version passes and another fails.
 fn changed<'a>(place: &SectionRules<'a>, group: &[&One<'_>]) -> Vec<Rule<'a>> {
     let changed = |rule: &&Rule<'_>| {
         let kept = || group.iter().filter_map(|one| one.keeps(rule.id));

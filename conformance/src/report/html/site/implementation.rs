@@ -13,7 +13,7 @@ use super::{One, Page, SectionRules, Site, badge_of, documents, slug, title};
 use crate::judge::verdict::Verdict;
 use crate::report::{Outcome, failure};
 
-/// Maximum length of a difference.
+/// Maximum length of a difference, in characters.
 const DIFFERS_SHOWN: usize = 240;
 
 pub(super) fn pages(site: &Site<'_>, one: &One<'_>) -> Vec<Page> {
@@ -36,7 +36,7 @@ pub(super) fn pages(site: &Site<'_>, one: &One<'_>) -> Vec<Page> {
     pages
 }
 
-/// Sections with at least one judged clause.
+/// Returns the sections with at least one clause judged on this implementation.
 fn places<'s, 'a>(
     site: &'s Site<'a>,
     one: &'s One<'a>,

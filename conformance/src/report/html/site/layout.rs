@@ -1,20 +1,20 @@
-//! Layout of all pages: head, navigation, foot.
+//! Layout of all pages of the site: head, navigation, foot.
 
 use maud::{DOCTYPE, Markup, html};
 
 use super::super::text::visible;
 
-/// A page, with its depth of folders below the first one.
+/// Frame of a page; `depth` is the number of folders above it on the site.
 pub(super) struct Layout<'a> {
     pub(super) depth: usize,
-    /// Its category, above its title.
+    /// Category of the page, shown above its title.
     pub(super) kind: &'a str,
     pub(super) title: &'a str,
-    /// Its part of the site, by file.
+    /// The navigation entry that the page belongs to, by the entry's file.
     pub(super) part: &'a str,
 }
 
-/// The parts of the site, each with its file.
+/// Navigation entries of the site: file and label.
 const PARTS: [(&str, &str); 4] = [
     ("index.html", "Overview"),
     ("sections.html", "Sections"),
@@ -23,7 +23,7 @@ const PARTS: [(&str, &str); 4] = [
 ];
 
 impl Layout<'_> {
-    /// Renders the page with this content.
+    /// Renders the page with this content in the frame.
     pub(super) fn page(&self, content: &Markup) -> Markup {
         let up = "../".repeat(self.depth);
         html! {

@@ -1,7 +1,7 @@
-//! Static site about many implementations.
+//! Static site that compares many implementations.
 //!
-//! There is no script: everything can be read, searched and linked directly. Pages are split by
-//! section, so that each is small.
+//! The site has no script: everything can be read, searched and linked directly. Each section has a
+//! page, so that pages are small.
 
 mod differences;
 mod grid;
@@ -22,22 +22,23 @@ use crate::report::{Digest, Outcome, ProfileResult, Row, badge};
 /// One implementation in one version, and the results of a run on it.
 #[derive(Debug)]
 pub struct Implementation {
-    /// Its name, such as `OPA`.
+    /// Name of the implementation, such as `OPA`.
     pub name: String,
-    /// Its version; may be empty.
+    /// Version of the implementation; may be empty.
     pub version: String,
-    /// Further information, line by line.
+    /// Further information on the implementation, line by line.
     pub about: Vec<String>,
     /// Results of the run.
     pub digest: Digest,
-    /// Results by the profiles that it was judged by.
+    /// Results by each profile that the implementation was judged by.
     pub standings: Vec<ProfileResult>,
 }
 
 /// A file of the site: path with `/` as separator, and contents.
 pub type Page = (String, String);
 
-/// Renders every page about these implementations. Versions of one are adjacent, the latest last.
+/// Renders every page about these implementations. Versions of the same one are adjacent, the
+/// latest last.
 pub fn site(implementations: &[Implementation]) -> Vec<Page> {
     let site = Site::of(implementations);
     let mut pages = vec![("style.css".to_owned(), style())];
@@ -61,24 +62,24 @@ struct Site<'a> {
 /// One implementation, with its location on the site.
 struct One<'a> {
     of: &'a Implementation,
-    /// Name and version.
+    /// Name and version of the implementation.
     title: String,
-    /// Folder of all its versions, and of this one below that.
+    /// Folder of all versions of the implementation; `path` is the folder of this version.
     folder: String,
     path: String,
-    /// Whether it is the latest version.
+    /// Whether this is the latest version of the implementation.
     latest: bool,
     rows: HashMap<&'a str, &'a Row>,
     runs: Runs<'a>,
-    /// Slugs of the sections that it has pages of.
+    /// Slugs of the sections for which the implementation has pages.
     slugs: BTreeSet<String>,
 }
 
-/// A section, and its rules.
+/// A section and its judged rules.
 struct SectionRules<'a> {
     document: Option<Document>,
     name: &'a str,
-    /// Slug in file names.
+    /// Slug of the section in file names.
     slug: String,
     rules: Vec<Rule<'a>>,
 }
@@ -133,12 +134,12 @@ impl<'a> Site<'a> {
         Self { all, sections }
     }
 
-    /// The latest version of each implementation.
+    /// Returns the latest version of each implementation.
     fn latest(&self) -> Vec<&One<'a>> {
         self.all.iter().filter(|one| one.latest).collect()
     }
 
-    /// Implementations with several versions, with all of them.
+    /// Returns all versions of each implementation that has several.
     fn with_versions(&self) -> Vec<Vec<&One<'a>>> {
         let mut groups: Vec<Vec<&One<'a>>> = Vec::new();
         for one in &self.all {
@@ -183,7 +184,7 @@ impl<'a> One<'a> {
         }
     }
 
-    /// State of a rule.
+    /// Returns the state of a rule on this implementation.
     fn mark(&self, rule: &str) -> CellState {
         match self.rows.get(rule) {
             Some(row) => CellState::Judged(row.outcome),
@@ -191,19 +192,19 @@ impl<'a> One<'a> {
         }
     }
 
-    /// Whether a rule passes; none if it was not judged.
+    /// Whether the implementation passes a rule; none if the rule was not judged.
     fn keeps(&self, rule: &str) -> Option<bool> {
         let row = self.rows.get(rule)?;
         (is_judged(row) && row.judged.level == Level::Rule).then(|| row.is_proven())
     }
 
-    /// Numbers of passed and of judged rules.
+    /// Numbers of passed and of judged rules among these.
     fn score(&self, rules: &[Rule<'_>]) -> (usize, usize) {
         let kept = rules.iter().filter_map(|rule| self.keeps(rule.id));
         kept.fold((0, 0), |(kept, of), one| (kept + usize::from(one), of + 1))
     }
 
-    /// Whether any clause of a document was judged.
+    /// Whether any clause of a document was judged on this implementation.
     fn has(&self, document: Option<Document>) -> bool {
         let mut rows = self.of.digest.rows.iter();
         rows.any(|row| row.document == document && is_judged(row))
@@ -214,7 +215,7 @@ impl<'a> One<'a> {
 const OTHERS: [&str; 4] = ["badges", "differences", "history", "sections"];
 
 /// Assigns a separate folder to each version. A name without letters, equal to another folder, or
-/// different only in punctuation gets a number; earlier names are unchanged.
+/// different from it only in punctuation, gets a number; earlier names are unchanged.
 fn set_folders(all: &mut [One<'_>]) {
     let mut taken: BTreeSet<String> = OTHERS.map(str::to_owned).into();
     let mut last: Option<(&str, String)> = None;
@@ -231,7 +232,7 @@ fn set_folders(all: &mut [One<'_>]) {
     }
 }
 
-/// Returns the name, or the first numbered one that is free, and reserves it.
+/// Returns the name, or with the first number that makes it unique, and reserves it.
 fn free(taken: &mut BTreeSet<String>, name: &str) -> String {
     let numbered = (2..).map(|number| format!("{name}-{number}"));
     let mut names = std::iter::once(name.to_owned()).chain(numbered);
@@ -253,7 +254,7 @@ fn slug(document: Option<Document>, section: &str) -> String {
     format!("{document}-{}", words(section))
 }
 
-/// Lower-case letters and digits, with `-` between words.
+/// Converts a string to lower-case letters and digits, with `-` between words.
 fn words(text: &str) -> String {
     let plain = |c: char| {
         if c.is_ascii_alphanumeric() {
@@ -266,7 +267,7 @@ fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join("-")
 }
 
-/// Documents of sections.
+/// Returns the documents that sections belong to; `None` is for unknown clauses.
 fn documents() -> impl Iterator<Item = Option<Document>> {
     let [control, engine] = Document::ALL;
     [Some(engine), Some(control), None].into_iter()

@@ -46,7 +46,7 @@ pub(super) fn page(site: &Site<'_>) -> Markup {
     })
 }
 
-/// Profiles by which some implementation was judged, in groups.
+/// Returns the profiles by which some implementation was judged, in groups.
 fn groups<'a>(latest: &[&One<'a>]) -> Vec<(&'static str, Vec<&'a str>)> {
     let mut names: Vec<&str> = Vec::new();
     let known = Catalogue::embedded().map_or(&[][..], |known| known.profiles());
@@ -100,7 +100,8 @@ fn table(rows: &[&&One<'_>], names: &[&str]) -> Markup {
     }
 }
 
-/// Implementations without a profile, by the rules outside the documents that they pass.
+/// Renders the implementations without a profile, with the rules outside the documents that they
+/// pass.
 fn clients(site: &Site<'_>, latest: &[&One<'_>]) -> Markup {
     let places = site.sections.iter();
     let places = places.filter(|place| place.document.is_none());
@@ -153,7 +154,7 @@ fn standing<'a>(one: &'a One<'_>, name: &str) -> Option<&'a ProfileResult> {
     standings.find(|standing| standing.profile.name == name)
 }
 
-/// Subjects of the profiles.
+/// Renders the subjects of the profiles.
 fn what(latest: &[&One<'_>]) -> Markup {
     let known = Catalogue::embedded().map_or(&[][..], |known| known.profiles());
     let used = |profile: &&Profile| {

@@ -20,7 +20,7 @@ pub(super) fn pages(site: &Site<'_>) -> Vec<Page> {
     pages
 }
 
-/// Implementations on which a section was judged.
+/// Returns the implementations on which some clause of a section was judged.
 pub(super) fn judged<'s, 'a>(all: &[&'s One<'a>], place: &SectionRules<'_>) -> Vec<&'s One<'a>> {
     let judged = |one: &&&One<'_>| one.score(&place.rules).1 > 0;
     all.iter().filter(judged).copied().collect()
@@ -48,7 +48,7 @@ fn all(site: &Site<'_>, latest: &[&One<'_>]) -> Markup {
     })
 }
 
-/// Table of sections by implementations, each section linked to a page of a folder.
+/// Renders a table of sections by implementations; each section links to its page in `folder`.
 pub(super) fn table(
     up: &str,
     folder: &str,

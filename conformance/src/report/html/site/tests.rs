@@ -1,4 +1,4 @@
-//! Source of the site. Its appearance is tested in a browser, by `cargo xtask site`.
+//! Tests of the site's source. A browser tests its appearance, by `cargo xtask site`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

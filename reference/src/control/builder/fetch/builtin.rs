@@ -35,7 +35,7 @@ pub(super) fn read(
         .collect())
 }
 
-/// Returns the folder of a library below a root, if the name is a plain path to one.
+/// Returns the folder of a library below a root, if the name is a plain path to a folder.
 fn folder(name: &str, root: &Path) -> Option<PathBuf> {
     let is_plain = |segment: &str| !matches!(segment, "" | "." | "..");
     let plain = name.split('/').all(is_plain) && !name.contains('\0');

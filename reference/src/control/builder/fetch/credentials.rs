@@ -57,7 +57,7 @@ pub(super) enum Credentials {
     TlsCert(TlsCert),
 }
 
-/// Place of a key in a request.
+/// Where an API key is sent in a request.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum KeyPlace {
@@ -71,7 +71,7 @@ pub(super) enum KeyPlace {
 /// OAuth 2.0 client credentials.
 #[derive(Deserialize)]
 pub(super) struct ClientCredentials {
-    /// Issuer whose discovery document names the token endpoint, if that is empty.
+    /// Issuer whose discovery document names the token endpoint, if `token_endpoint` is empty.
     #[serde(default)]
     pub(super) issuer: String,
     /// Token endpoint.

@@ -63,7 +63,7 @@ impl FetchError {
 /// Files of a source.
 #[derive(Debug, Default)]
 pub(super) struct Fetched {
-    /// Its files, one map for each kind of origin.
+    /// Files of the source, one map for each kind of origin.
     pub(super) layers: Vec<Files>,
     /// Identifies this state of the source; has hashes only if a revision needs them.
     pub(super) origins: Origins,

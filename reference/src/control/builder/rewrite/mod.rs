@@ -11,7 +11,7 @@ use super::reference_walk;
 /// Rewrites a module for a mount; `None` if the mount does not select its package.
 ///
 /// # Errors
-/// When it cannot be moved without changing its meaning.
+/// When the module cannot be moved without changing its meaning.
 pub(super) fn rewrite(
     module: Module,
     version: Version,

@@ -14,7 +14,7 @@ use super::repositories::opened;
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// End of a list of lines.
+/// Packet that ends a list of lines.
 const FLUSH: &[u8] = b"0000";
 
 /// Maximum number of bytes of a pack in one line.

@@ -116,7 +116,7 @@ pub(super) struct Checkout {
 /// Reader for a repository with its submodules.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// Source that it belongs to.
+    /// Source that the repository belongs to.
     pub(super) source: String,
     /// Address of the repository.
     pub(super) repo: String,
@@ -133,13 +133,13 @@ pub(super) struct Reader {
 /// Repository to read.
 #[derive(Debug)]
 struct Module {
-    /// Its address, as written and parsed.
+    /// Address of the repository, as written and parsed.
     address: String,
     origin: Origin,
     wanted: GitSpec,
-    /// Path prefix of its files; empty or with a trailing slash.
+    /// Path prefix of the repository's files; empty or with a trailing slash.
     prefix: String,
-    /// Nesting depth.
+    /// Nesting depth of the submodule.
     depth: usize,
 }
 

@@ -16,7 +16,7 @@ const MAX_OUTPUT_BYTES: u64 = 1 << 20;
 /// OpenSSH programs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Programs<'p> {
-    /// Their folder; if empty, they are found on the `PATH`.
+    /// Folder of the programs; if empty, they are found on the `PATH`.
     pub(super) folder: &'p Path,
     /// Cancellation flag.
     pub(super) cancelled: &'p AtomicBool,
@@ -61,7 +61,7 @@ impl Running {
         command.process_group(0).spawn().map(Self)
     }
 
-    /// Takes its stdout and stdin, if these are pipes that have not been taken yet.
+    /// Takes the program's stdout and stdin, if these are pipes that have not been taken yet.
     pub(super) fn pipes(&mut self) -> Option<(ChildStdout, ChildStdin)> {
         self.0.stdout.take().zip(self.0.stdin.take())
     }
@@ -72,7 +72,7 @@ impl Running {
         let _ = kill_process_group(Pid::from_child(&self.0), Signal::KILL);
     }
 
-    /// Waits for its end without reaping it, and returns whether it succeeded.
+    /// Waits for the program's end without reaping it, and returns whether it succeeded.
     fn succeeds(&self) -> io::Result<bool> {
         let pid = WaitId::Pid(Pid::from_child(&self.0));
         let status = waitid(pid, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?;

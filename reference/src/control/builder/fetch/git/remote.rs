@@ -39,7 +39,7 @@ pub(super) struct Fetch<'f> {
     /// Folder of the cached repository.
     pub(super) place: &'f Path,
     pub(super) access: &'f Access,
-    /// Maximum size of its objects there, in bytes.
+    /// Maximum size of the objects in the cached repository, in bytes.
     pub(super) room: u64,
     /// Cancellation flag.
     pub(super) cancelled: &'f AtomicBool,

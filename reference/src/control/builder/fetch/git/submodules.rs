@@ -8,13 +8,13 @@ use super::{FetchError, failed};
 /// File that lists the addresses of submodules.
 const FILE: &str = ".gitmodules";
 
-/// Maximum size of this file, in bytes.
+/// Maximum size of `.gitmodules`, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// Submodule of a repository.
 #[derive(Debug)]
 pub(super) struct Submodule {
-    /// Path of its files.
+    /// Path of the submodule's files.
     pub(super) path: String,
     /// Commit of the submodule.
     pub(super) id: ObjectId,
