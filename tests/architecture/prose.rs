@@ -47,7 +47,8 @@ fn refused(source: &Source) -> Vec<String> {
                 phrase.trim()
             )
         }));
-        continues = true;
+        // A paragraph begins after an empty line or a heading.
+        continues = !comment.is_empty() && !comment.starts_with('#');
     }
     found
 }
@@ -76,6 +77,8 @@ fn refused_phrases_are_found() {
         ("/// What signs.", 1),
         ("//! What collections come to", 2),
         ("/// Signs messages.\n/// What follows is checked.", 0),
+        ("/// # Errors\n/// What is missing.", 1),
+        ("/// Signs.\n///\n/// What is checked.", 1),
         ("/// It is none, but for this.", 1),
         ("/// Empty if there is none.", 0),
         ("let text = \"told\"; // told", 0),

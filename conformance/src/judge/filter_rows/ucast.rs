@@ -14,7 +14,7 @@ use super::Table;
 /// Returns the names of the rows that meet a condition.
 ///
 /// # Errors
-/// What is not understood in the condition, even if no row needs it.
+/// An unsupported part of the condition, even if no row needs it.
 pub(super) fn select(query: &Value, table: &Table) -> Result<Vec<String>, String> {
     let columns = table.columns();
     let mut names = Vec::new();
