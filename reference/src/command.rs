@@ -8,12 +8,12 @@ use clap::{Args, Parser, Subcommand};
 use rego::Value;
 use tracing::{error, info};
 
-use crate::StartError;
 use crate::flag_forms::of_opa;
-use crate::http::ServeOptions;
-use crate::http::server::{ListenAddress, Listening, listen};
-use crate::log::{Json, LogLevel, LogOptions, STRUCTURED};
 use crate::{control, engine};
+use http_server::ServeOptions;
+use http_server::StartError;
+use http_server::log::{Json, LogLevel, LogOptions, STRUCTURED};
+use http_server::server::{ListenAddress, Listening, listen};
 
 /// Maximum time for running builds to finish at shutdown.
 const MAX_BUILD_SHUTDOWN: Duration = Duration::from_secs(15);

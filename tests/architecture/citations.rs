@@ -9,6 +9,10 @@ use super::sources::{Source, sources};
 /// Folders whose comments are scanned.
 const FOLDERS: [&str; 4] = [
     "conformance/src",
+    "reference/bundle/src",
+    "reference/control/src",
+    "reference/engine/src",
+    "reference/http-server/src",
     "reference/src",
     "reference/rego/src",
     "tests",

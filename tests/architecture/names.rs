@@ -10,6 +10,10 @@ use super::sources::{Source, sources};
 const FOLDERS: &[&str] = &[
     "conformance/src",
     "reference/rego/src",
+    "reference/bundle/src",
+    "reference/control/src",
+    "reference/engine/src",
+    "reference/http-server/src",
     "reference/src",
     "xtask/src",
     "xtask/verification/src",

@@ -4,38 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Modules of the server, lowest first, with the others that each may import. All other imports are
-/// forbidden.
-const LAYERS: &[(&str, &[&str])] = &[
-    ("error", &[]),
-    ("units", &[]),
-    ("crypto", &[]),
-    ("diagnostic", &[]),
-    ("flag_forms", &[]),
+/// Crates of the server below `reference/`. Cargo checks which of them uses which.
+const CRATES: &[&str] = &["bundle", "control", "engine", "http-server"];
+
+/// Modules of the HTTP server that both servers use without it, with their allowed imports within it.
+const HTTP_SERVER: &[(&str, &[&str])] = &[
     ("log", &[]),
-    ("telemetry", &["crypto"]),
-    ("host", &["telemetry"]),
-    ("http", &["error", "log", "telemetry", "units"]),
-    ("bundle", &["diagnostic"]),
-    (
-        "engine",
-        &[
-            "bundle",
-            "crypto",
-            "diagnostic",
-            "error",
-            "host",
-            "http",
-            "log",
-            "telemetry",
-            "units",
-        ],
-    ),
-    ("control", &["bundle", "crypto", "error", "http", "units"]),
-    (
-        "command",
-        &["control", "engine", "error", "flag_forms", "http", "log"],
-    ),
+    ("start_error", &[]),
+    ("telemetry", &["tls_provider"]),
+    ("tls_provider", &[]),
+    ("units", &[]),
 ];
 
 /// Modules of the engine that others depend on, with their allowed imports within the engine.
@@ -107,23 +85,21 @@ const CONTROL: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Names re-exported at the root of the crate, with their modules.
-const REEXPORTS: &[(&str, &str)] = &[("StartError", "error")];
-
 /// Files that map errors to codes, which determine the statuses.
 const ERROR_MAPS: &[&str] = &["control/errors.rs", "engine/errors.rs"];
 
 /// Only file that builds responses.
-const RESPONSES: &str = "http/response.rs";
+const RESPONSES: &str = "http-server/response.rs";
 
 /// Folders in which import cycles between files are allowed.
 const ENTWINED: &[&str] = &[
     "control::builder::fetch",
     "engine::plugins",
-    "http::connection",
+    "http-server::connection",
 ];
 
-/// Source file of the server: its path below `reference/src`, and its source without unit tests.
+/// Source file of the server: its path below `reference`, without the folder `src`, and its source
+/// without unit tests.
 pub(crate) struct Source {
     pub(crate) path: String,
     pub(crate) text: String,
@@ -144,10 +120,11 @@ impl Source {
     fn module(&self) -> Vec<String> {
         let path = self.path.trim_end_matches(".rs");
         let path = path.strip_suffix("/mod").unwrap_or(path);
+        let path = path.strip_suffix("/lib").unwrap_or(path);
         path.split('/').map(str::to_owned).collect()
     }
 
-    /// Returns the modules of this crate that the file names, each from the root.
+    /// Returns the modules of its crate that the file names, each from the name of the crate on.
     fn imports(&self) -> Vec<Vec<String>> {
         let mut found = Vec::new();
         let mut rest = self.text.as_str();
@@ -175,7 +152,7 @@ impl Source {
     /// Resolves the module at which a path begins; returns it with the rest of the path.
     fn origin<'t>(&self, path: &'t str) -> (Vec<String>, &'t str) {
         if let Some(path) = path.strip_prefix("crate::") {
-            return (Vec::new(), path);
+            return (self.module().into_iter().take(1).collect(), path);
         }
         let (mut from, mut path) = (self.module(), path);
         while let Some(above) = path.strip_prefix("super::") {
@@ -222,14 +199,17 @@ fn expand<'t>(text: &'t str, from: &[String], found: &mut Vec<Vec<String>>) -> &
 
 /// Source files of the server.
 pub(crate) fn sources() -> Vec<Source> {
-    let root = repository().join("reference/src");
+    let root = repository().join("reference");
     let mut files = Vec::new();
-    collect(&root, &mut files);
+    for name in CRATES {
+        collect(&root.join(name).join("src"), &mut files);
+    }
     let sources = files.iter().filter_map(|file| {
         let path = file.strip_prefix(&root).ok()?.to_str()?;
+        let path = path.replacen("/src/", "/", 1);
         let is_test = path.contains("/tests/") || path.ends_with("/tests.rs");
         (path.ends_with(".rs") && !is_test)
-            .then(|| Source::new(path, &fs::read_to_string(file).unwrap_or_default()))
+            .then(|| Source::new(&path, &fs::read_to_string(file).unwrap_or_default()))
     });
     let sources: Vec<_> = sources.collect();
     assert!(sources.len() > 100, "only {} files", sources.len());
@@ -272,8 +252,6 @@ fn forbidden_imports(
             let Some(imported) = child(&import, parent) else {
                 continue;
             };
-            let origin = REEXPORTS.iter().find(|(name, _)| *name == imported);
-            let imported = origin.map_or(imported, |(_, module)| *module);
             if imported != own && !allowed.contains(&imported) {
                 let import = import.join("::");
                 forbidden.insert(format!("{} imports {import}", source.path));
@@ -353,11 +331,14 @@ fn users<'s>(sources: &'s [Source], name: &str, allowed: &[&str]) -> Vec<&'s str
 #[test]
 fn imports_follow_the_layers() {
     let sources = sources();
-    assert_eq!(forbidden_imports(&sources, &[], LAYERS), BTreeSet::new());
-    let engine = forbidden_imports(&sources, &["engine"], ENGINE);
-    assert_eq!(engine, BTreeSet::new());
-    let control = forbidden_imports(&sources, &["control"], CONTROL);
-    assert_eq!(control, BTreeSet::new());
+    for (name, table) in [
+        ("http-server", HTTP_SERVER),
+        ("engine", ENGINE),
+        ("control", CONTROL),
+    ] {
+        let forbidden = forbidden_imports(&sources, &[name], table);
+        assert_eq!(forbidden, BTreeSet::new());
+    }
 }
 
 #[test]
@@ -373,23 +354,9 @@ fn modules_do_not_import_each_other_in_circles() {
 }
 
 #[test]
-fn every_layer_is_listed() {
-    for source in sources() {
-        let module = source.module();
-        let name = module.first().map_or("", String::as_str);
-        let listed = LAYERS.iter().any(|(layer, _)| *layer == name);
-        assert!(
-            listed || matches!(name, "lib" | "main"),
-            "{} belongs to no layer",
-            source.path
-        );
-    }
-}
-
-#[test]
 fn errors_get_their_codes_in_one_file_of_each_server() {
     let sources = sources();
-    let below_http = |source: &&str| source.starts_with("http/");
+    let below_http = |source: &&str| source.starts_with("http-server/");
     let mut users = users(&sources, "Code::", ERROR_MAPS);
     users.retain(|path| !below_http(path));
     assert_eq!(users, Vec::<&str>::new());
@@ -409,34 +376,35 @@ fn one_file_builds_responses() {
 #[test]
 fn the_rules_notice_what_breaks_them() {
     for (path, text, forbidden) in [
-        ("http/reply.rs", "use crate::engine::Engine;", true),
-        ("http/reply.rs", "use crate::{units, control::store};", true),
-        ("http/connection/mod.rs", "use super::super::bundle;", true),
-        ("http/connection/mod.rs", "use super::reply;", false),
-        ("http/reply.rs", "use super::response_body::Body;", false),
-        ("http/reply.rs", "// crate::engine", false),
-        ("http/reply.rs", "pub(in crate::engine) fn f() {}", false),
-        ("bundle/read.rs", "fn f() { crate::http::f() }", true),
-        ("engine/mod.rs", "use crate::StartError;", false),
-        ("units/mod.rs", "use crate::StartError;", true),
-        ("engine/a.rs", "use crate::control::Control;", true),
+        ("http-server/log/mod.rs", "use crate::reply::Reply;", true),
+        ("http-server/log/mod.rs", "use crate::{units, reply};", true),
+        (
+            "http-server/log/a/b.rs",
+            "use super::super::super::units;",
+            true,
+        ),
+        ("http-server/log/a/b.rs", "use super::super::queue;", false),
+        ("http-server/log/mod.rs", "// crate::reply", false),
+        (
+            "http-server/log/mod.rs",
+            "pub(in crate::reply) fn f() {}",
+            false,
+        ),
+        (
+            "http-server/units/mod.rs",
+            "fn f() { crate::reply::f() }",
+            true,
+        ),
+        ("http-server/reply.rs", "use crate::log::Json;", false),
     ] {
         let source = [Source::new(path, text)];
-        let found = forbidden_imports(&source, &[], LAYERS);
+        let found = forbidden_imports(&source, &["http-server"], HTTP_SERVER);
         assert_eq!(!found.is_empty(), forbidden, "{path}: {text}");
     }
     for (path, text, forbidden) in [
-        ("engine/plugins/a.rs", "use crate::engine::Engine;", true),
-        (
-            "engine/plugins/a.rs",
-            "use crate::engine::{Engine, state};",
-            true,
-        ),
-        (
-            "engine/plugins/a.rs",
-            "use crate::engine::state::State;",
-            false,
-        ),
+        ("engine/plugins/a.rs", "use crate::Engine;", true),
+        ("engine/plugins/a.rs", "use crate::{Engine, state};", true),
+        ("engine/plugins/a.rs", "use crate::state::State;", false),
         (
             "engine/plugins/logs/a.rs",
             "use super::super::super::routes;",
@@ -451,7 +419,7 @@ fn the_rules_notice_what_breaks_them() {
     }
     let circle = [
         Source::new("engine/a.rs", "use super::b::c;"),
-        Source::new("engine/b/mod.rs", "use crate::engine::{d, Engine};"),
+        Source::new("engine/b/mod.rs", "use crate::{d, Engine};"),
         Source::new("engine/d.rs", "use super::a;"),
         Source::new("engine/e.rs", "use super::{a, b};"),
     ];

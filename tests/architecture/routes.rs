@@ -19,7 +19,7 @@ const UNDOCUMENTED: &[&str] = &[
 struct Line {
     method: String,
     pattern: String,
-    /// File of the handler, below `reference/src` and without its extension.
+    /// File of the handler: the crate, and its path below `src` without the extension.
     handler: String,
 }
 
@@ -38,6 +38,7 @@ fn routes(text: &str, server: &str) -> Vec<Line> {
             let Some(pattern) = pattern.strip_prefix('"').and_then(|p| p.strip_suffix('"')) else {
                 continue;
             };
+            let rest = rest.trim_start().trim_start_matches("to(");
             let end = rest.find([',', ')']).unwrap_or(rest.len());
             let handler = rest.get(..end).unwrap_or_default().trim();
             let handler = handler.trim_end_matches("::handle").replace("::", "/");
@@ -142,9 +143,10 @@ fn every_endpoint_has_a_route_and_every_route_an_endpoint() {
 
 #[test]
 fn every_route_has_a_handler_file() {
-    let root = repository().join("reference/src");
+    let root = repository().join("reference");
     for line in all_routes(&sources()) {
-        let file = root.join(format!("{}.rs", line.handler));
+        let path = line.handler.replacen('/', "/src/", 1);
+        let file = root.join(format!("{path}.rs"));
         assert!(file.is_file(), "{} has no {}", line.pattern, file.display());
     }
 }
@@ -152,7 +154,7 @@ fn every_route_has_a_handler_file() {
 #[test]
 fn routes_without_endpoints_are_noticed() {
     let endpoint = |file: &str, name: &str| (file.to_owned(), name.to_owned());
-    let table = r#"route(GET, "/v1/a/{path...}", v1::a::get::handle, Lane::Inline),"#;
+    let table = r#"route(GET, "/v1/a/{path...}", to(v1::a::get::handle, Workload::Inline)),"#;
     let table = routes(table, "engine");
     let known = [endpoint("engine/v1/a/get", "GET /v1/a/{id}")];
     assert_eq!(unrouted(&known, &table), Vec::<String>::new());

@@ -28,7 +28,7 @@ struct Row {
 /// Source file of some rules, source file of the handler that they judge, and these rules, which
 /// are judged after a change of each file.
 const RULE: &str = "conformance/src/rules/engine/v1/data/put.rs";
-const HANDLER: &str = "reference/src/engine/v1/data/put.rs";
+const HANDLER: &str = "reference/engine/src/v1/data/put.rs";
 const JUDGED: &str = "engine/v1/data/put/**";
 
 /// Builds of the programs that the two commands of the README run.

@@ -223,12 +223,12 @@ mod tests {
         let step = |stage| Step {
             name: "store",
             stage,
-            paths: &["reference/src/control/store"],
+            paths: &["reference/control/src/store"],
             run: Run::Task(|| Ok(())),
         };
         let (commit, nightly) = (step(Stage::Commit), step(Stage::Nightly));
-        let inside = Changes::of("reference/src/control/store/mod.rs\n");
-        let beside = Changes::of("reference/src/control/storefront.rs\n");
+        let inside = Changes::of("reference/control/src/store/mod.rs\n");
+        let beside = Changes::of("reference/control/src/storefront.rs\n");
         assert!(is_chosen(&commit, Stage::Commit, None));
         assert!(!is_chosen(&commit, Stage::Nightly, None));
         assert!(!is_chosen(&nightly, Stage::Commit, None));

@@ -95,7 +95,7 @@ pub(super) const STEPS: &[Step] = &[
     ),
     nightly(
         "store suite on PostgreSQL",
-        &["reference/src/control/store"],
+        &["reference/control/src/store"],
         &[&["store"]],
     ),
     nightly(
@@ -136,7 +136,7 @@ pub(super) const STEPS: &[Step] = &[
     nightly("findings", &["FINDINGS.md", "findings"], &[&["findings"]]),
     nightly(
         "logs of the engine and of the real OPA",
-        &["reference/src/log"],
+        &["reference/http-server/src/log"],
         &[&["opa-logs"]],
     ),
     nightly(
@@ -154,7 +154,10 @@ pub(super) const STEPS: &[Step] = &[
     ),
     nightly(
         "paths in every spelling compared with the real OPA",
-        &["reference/src/http", "reference/src/engine/routes.rs"],
+        &[
+            "reference/http-server/src",
+            "reference/engine/src/routes.rs",
+        ],
         &[&["path-spellings"]],
     ),
     nightly(
@@ -185,8 +188,8 @@ pub(super) const STEPS: &[Step] = &[
     nightly(
         "bundles from definition to decision",
         &[
-            "reference/src/control/builder",
-            "reference/src/control/worker",
+            "reference/control/src/builder",
+            "reference/control/src/worker",
         ],
         &[&["bundles", "--seconds", "30", "--kills", "100"]],
     ),

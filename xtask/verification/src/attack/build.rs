@@ -9,7 +9,14 @@ use crate::postgres::done;
 use crate::{release_build, report, root};
 
 /// Packages of this project, which the test profile does not optimise.
-const OURS: &[&str] = &["reference", "rego"];
+const OURS: &[&str] = &[
+    "reference",
+    "opa-bundle",
+    "opa-control",
+    "opa-engine",
+    "opa-http-server",
+    "rego",
+];
 
 /// Builds the program: the release build, or a test build with our own packages optimised. The test
 /// build reuses the dependencies that every test has already compiled.

@@ -16,7 +16,7 @@ use crate::postgres::Postgres;
 use crate::servers::{Failure, Peer, PeerScript};
 
 /// Private keys in PEM: a key of another kind, and then the key for signatures to Google.
-const KEYS: &str = include_str!("../../../../../../reference/src/control/builder/tests/app.pem");
+const KEYS: &str = include_str!("../../../../../../reference/control/src/builder/tests/app.pem");
 
 /// First line of the key.
 const KEY: &str = "-----BEGIN RSA PRIVATE KEY-----";

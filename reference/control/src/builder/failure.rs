@@ -1,0 +1,62 @@
+//! Build errors.
+
+use std::fmt;
+
+use crate::model::{BuildResult, Phase};
+
+/// Reason why a bundle could not be built.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BuildError {
+    /// Phase of the build.
+    pub(crate) phase: Phase,
+    /// Result of the build.
+    pub(crate) result: BuildResult,
+    /// Human-readable description of the error and its location.
+    pub(crate) message: String,
+    /// Whether its evaluations exhausted their budget: a retry would fail the same way.
+    pub(crate) exhausted: bool,
+}
+
+impl BuildError {
+    /// A source could not be fetched.
+    pub(super) fn sync(message: impl Into<String>) -> Self {
+        Self::new(Phase::Sync, BuildResult::SyncFailed, message)
+    }
+
+    /// A transformation failed.
+    pub(super) fn transform(message: impl Into<String>) -> Self {
+        Self::new(Phase::Transform, BuildResult::TransformFailed, message)
+    }
+
+    /// The sources do not form a valid bundle.
+    pub(super) fn build(message: impl Into<String>) -> Self {
+        Self::new(Phase::Build, BuildResult::BuildFailed, message)
+    }
+
+    /// The definitions contradict each other or reference something that does not exist.
+    pub(super) fn config(message: impl Into<String>) -> Self {
+        Self::new(Phase::Sync, BuildResult::ConfigError, message)
+    }
+
+    /// Internal error of the server.
+    pub(super) fn internal(message: impl Into<String>) -> Self {
+        Self::new(Phase::Build, BuildResult::InternalError, message)
+    }
+
+    fn new(phase: Phase, result: BuildResult, message: impl Into<String>) -> Self {
+        Self {
+            phase,
+            result,
+            message: message.into(),
+            exhausted: false,
+        }
+    }
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.result.name(), self.message)
+    }
+}
+
+impl std::error::Error for BuildError {}

@@ -1,0 +1,95 @@
+//! Datasources: documents fetched with each build.
+
+use rego::value::from_json;
+use serde_json::{Map, Value};
+
+use super::credentials::ResolvedCredentials;
+use super::{FetchError, http, s3};
+use crate::allowed_hosts::AllowedHosts;
+use crate::model::{Datasource, stored_path};
+
+/// Returns the path of the file for the document of a datasource.
+///
+/// # Errors
+/// When the path leaves the source.
+pub(super) fn path(definition: &Datasource) -> Result<String, FetchError> {
+    let path = definition.path.clone().unwrap_or_default();
+    let name = definition.name.as_deref().unwrap_or_default();
+    stored_path(&[path]).map_err(|invalid| within(name, FetchError::config(invalid.to_string())))
+}
+
+/// Fetches a document of at most `limit` bytes.
+///
+/// # Errors
+/// When the config is invalid, the host is not allowed, or the response is not a JSON document.
+pub(super) async fn fetch(
+    definition: &Datasource,
+    held: Option<ResolvedCredentials>,
+    hosts: &AllowedHosts,
+    limit: u64,
+) -> Result<Vec<u8>, FetchError> {
+    let none = Map::new();
+    let config = Config(definition.config.as_ref().unwrap_or(&none));
+    let bytes = match definition.kind.as_deref() {
+        Some("http") => http::fetch(&config, held, hosts, limit).await?,
+        Some("s3") => s3::fetch(&config, held, hosts, limit).await?,
+        other => {
+            let other = other.unwrap_or_default();
+            let message = format!("type `{other}` is neither http nor s3");
+            return Err(FetchError::config(message));
+        }
+    };
+    from_json(&bytes).map_err(FetchError::sync)?;
+    Ok(bytes)
+}
+
+/// Adds the name of the datasource to an error.
+pub(super) fn within(name: &str, failure: FetchError) -> FetchError {
+    failure.of(&format!("datasource `{name}`"))
+}
+
+/// Config of a datasource.
+pub(super) struct Config<'d>(&'d Map<String, Value>);
+
+impl<'d> Config<'d> {
+    /// Returns a string member; empty if absent.
+    ///
+    /// # Errors
+    /// When it is not a string.
+    pub(super) fn text(&self, name: &str) -> Result<&'d str, FetchError> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(""),
+            Some(Value::String(text)) => Ok(text),
+            Some(_) => Err(FetchError::config(format!(
+                "config.{name} must be a string"
+            ))),
+        }
+    }
+
+    /// Returns a required string member.
+    ///
+    /// # Errors
+    /// When it is absent, empty or not a string.
+    pub(super) fn required(&self, name: &str) -> Result<&'d str, FetchError> {
+        match self.text(name)? {
+            "" => Err(FetchError::config(format!("config.{name} is required"))),
+            text => Ok(text),
+        }
+    }
+
+    /// Returns the members of an object of strings.
+    ///
+    /// # Errors
+    /// When it is anything else.
+    pub(super) fn texts(&self, name: &str) -> Result<Vec<(&'d str, &'d str)>, FetchError> {
+        let refused = || FetchError::config(format!("config.{name} must be an object of strings"));
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(Vec::new()),
+            Some(Value::Object(members)) => members
+                .iter()
+                .map(|(key, value)| Ok((key.as_str(), value.as_str().ok_or_else(refused)?)))
+                .collect(),
+            Some(_) => Err(refused()),
+        }
+    }
+}

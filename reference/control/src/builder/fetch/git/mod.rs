@@ -1,0 +1,309 @@
+//! Git repositories, read from their objects without a work tree.
+
+mod auth;
+mod origin;
+mod process;
+mod remote;
+mod repository_lock;
+mod ssh;
+mod submodules;
+mod tree;
+mod watch;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use gix::ObjectId;
+use gix::bstr::ByteSlice;
+use sha2::{Digest, Sha256};
+
+pub(super) use self::origin::Origin;
+use self::remote::Fetch;
+use self::submodules::Submodule;
+use super::credentials::Credentials;
+use super::{FetchError, Steps};
+use crate::allowed_hosts::AllowedHosts;
+use crate::builder::Access;
+use crate::builder::file_selection::{FileQuota, Files, Selection};
+
+/// Maximum number of repositories of a source, including nested submodules.
+const MODULES: usize = 100;
+
+/// Maximum nesting depth of submodules.
+const DEPTH: usize = 10;
+
+/// Revision and files to read from a repository.
+#[derive(Debug)]
+pub(super) struct GitSpec {
+    /// Commit, or else reference.
+    revision: Revision,
+    /// Folder to read, without leading or trailing slash; everything if empty.
+    path: String,
+    selection: Selection,
+}
+
+/// Commit or reference.
+#[derive(Debug)]
+enum Revision {
+    Commit(ObjectId),
+    Reference(String),
+}
+
+impl GitSpec {
+    /// Validates the options of a definition.
+    ///
+    /// # Errors
+    /// When a commit is not a full hexadecimal id, a reference is not a valid name, a path leaves
+    /// the repository, or neither commit nor reference is given.
+    pub(super) fn new(
+        reference: Option<&str>,
+        commit: Option<&str>,
+        path: Option<&str>,
+        selection: Selection,
+    ) -> Result<Self, FetchError> {
+        let given = |text: Option<&'_ str>| text.filter(|text| !text.is_empty()).map(str::to_owned);
+        let revision = match (given(commit), given(reference)) {
+            (Some(commit), _) => Revision::Commit(id(&commit)?),
+            (None, Some(reference)) => Revision::Reference(name(reference)?),
+            (None, None) => {
+                let message = "git: either a reference or a commit must be given";
+                return Err(FetchError::config(message));
+            }
+        };
+        let steps = path.unwrap_or_default().split('/');
+        let steps: Vec<&str> = steps.filter(|step| !matches!(*step, "" | ".")).collect();
+        if steps.contains(&"..") {
+            return Err(FetchError::config("git.path cannot hold the segment `..`"));
+        }
+        let path = steps.join("/");
+        Ok(Self {
+            revision,
+            path,
+            selection,
+        })
+    }
+}
+
+fn id(commit: &str) -> Result<ObjectId, FetchError> {
+    let read = ObjectId::from_hex(commit.as_bytes());
+    read.map_err(|_| FetchError::config(format!("commit `{commit}` is not 40 hexadecimal digits")))
+}
+
+/// Validates the name of a remote reference; it must not be parsed as a pattern or as a refspec.
+fn name(reference: String) -> Result<String, FetchError> {
+    let valid = gix::validate::reference::name_partial(reference.as_bytes().as_bstr());
+    match valid.is_ok() && !reference.starts_with(['-', '+', '^']) {
+        true => Ok(reference),
+        false => Err(FetchError::config(format!(
+            "invalid reference `{reference}`"
+        ))),
+    }
+}
+
+/// Files read from a repository.
+#[derive(Debug, Default)]
+pub(super) struct Checkout {
+    /// Files of the repository and its submodules.
+    pub(super) files: Files,
+    /// Commit that was read.
+    pub(super) commit: String,
+    /// Folders of the cached remote repositories, and their sizes in bytes.
+    pub(super) folders: BTreeMap<String, u64>,
+}
+
+/// Reader for a repository with its submodules.
+#[derive(Debug)]
+pub(super) struct Reader {
+    /// Source that the repository belongs to.
+    pub(super) source: String,
+    /// Address of the repository.
+    pub(super) repo: String,
+    /// Credentials for the repository.
+    pub(super) credentials: Option<Credentials>,
+    /// Folder of the cached remote repositories.
+    pub(super) kept: PathBuf,
+    /// Resources that may be accessed.
+    pub(super) access: Access,
+    /// Allowed hosts.
+    pub(super) hosts: AllowedHosts,
+}
+
+/// Repository to read.
+#[derive(Debug)]
+struct Module {
+    /// Address of the repository, as written and parsed.
+    address: String,
+    origin: Origin,
+    wanted: GitSpec,
+    /// Path prefix of the repository's files; empty or with a trailing slash.
+    prefix: String,
+    /// Nesting depth of the submodule.
+    depth: usize,
+}
+
+impl Reader {
+    /// Reads the files of the repository at `origin`.
+    ///
+    /// # Errors
+    /// When it or a submodule, its commit or the folder cannot be read, or is too large.
+    pub(super) fn read(
+        &self,
+        origin: Origin,
+        wanted: GitSpec,
+        quota: &mut FileQuota,
+        cancelled: &AtomicBool,
+    ) -> Result<Checkout, FetchError> {
+        let mut read = Checkout::default();
+        let mut open = vec![Module {
+            address: self.repo.clone(),
+            origin: origin.clone(),
+            wanted,
+            prefix: String::new(),
+            depth: 0,
+        }];
+        let mut modules = 0;
+        while let Some(module) = open.pop() {
+            modules += 1;
+            if modules > MODULES || module.depth > DEPTH {
+                return Err(FetchError::sync("git: there are too many submodules"));
+            }
+            // The content of a repository determines the addresses of its submodules, so the
+            // credentials are only sent to the host of the source's own repository.
+            let credentials = match module.origin.is_beside(&origin) {
+                true => self.credentials.as_ref(),
+                false => None,
+            };
+            let inner = self.module(&module, credentials, &mut read, quota, cancelled);
+            open.extend(inner.map_err(|failure| match module.depth {
+                0 => failure,
+                _ => failure.of(&format!("submodule `{}`", module.prefix)),
+            })?);
+        }
+        Ok(read)
+    }
+
+    /// Reads one repository; returns its submodules.
+    fn module(
+        &self,
+        module: &Module,
+        credentials: Option<&Credentials>,
+        read: &mut Checkout,
+        quota: &mut FileQuota,
+        cancelled: &AtomicBool,
+    ) -> Result<Vec<Module>, FetchError> {
+        let wanted = &module.wanted;
+        let (repository, reference, _held) = match &module.origin {
+            Origin::Local(path, roots) => {
+                let steps = Steps::new(quota.entries, cancelled);
+                let repository = origin::open(path, roots, steps)?;
+                let reference = match &wanted.revision {
+                    Revision::Reference(name) => name.clone(),
+                    Revision::Commit(_) => String::new(),
+                };
+                (repository, reference, None)
+            }
+            Origin::Remote(url) => {
+                let folder = folder(&format!("{}\n{}", self.source, module.address));
+                let place = self.kept.join(&folder);
+                // A repository that was fetched before is updated, and counts once.
+                read.folders.remove(&folder);
+                let others: u64 = read.folders.values().sum();
+                let held = repository_lock::lock_repository(&place)?;
+                let fetch = Fetch {
+                    url,
+                    credentials,
+                    revision: &wanted.revision,
+                    place: &place,
+                    access: &self.access,
+                    room: self.access.limits.repository.saturating_sub(others),
+                    cancelled,
+                };
+                let repository = fetch.run()?;
+                read.folders.insert(folder, remote::size(&place));
+                (repository, remote::FETCHED.to_owned(), Some(held))
+            }
+        };
+        let commit = match &wanted.revision {
+            Revision::Commit(id) => repository.find_commit(*id).map_err(failed)?,
+            Revision::Reference(_) => {
+                let mut found = repository.find_reference(&reference).map_err(failed)?;
+                found.peel_to_commit().map_err(failed)?
+            }
+        };
+        if module.depth == 0 {
+            read.commit = commit.id.to_string();
+        }
+        let tree = commit.tree().map_err(failed)?;
+        let place = (wanted.path.as_str(), module.prefix.as_str());
+        let (selection, files) = (&wanted.selection, &mut read.files);
+        let links = tree::read(&tree, place, selection, quota, files, cancelled)?;
+        let mut inner = Vec::new();
+        for link in submodules::find(&tree, &wanted.path, links)? {
+            inner.push(self.inner(module, link)?);
+        }
+        Ok(inner)
+    }
+
+    /// Resolves a submodule of a repository.
+    fn inner(&self, module: &Module, link: Submodule) -> Result<Module, FetchError> {
+        let Submodule { path, id, url } = link;
+        let address = submodules::resolved(&url, &module.address);
+        let origin = Origin::read(&address, &self.access.source_roots, &self.hosts);
+        let origin = match (origin, &module.origin) {
+            (Ok(Origin::Local(..)), Origin::Remote(_)) => Err(FetchError::config(
+                "git: a repository of another host has none on this server",
+            )),
+            (origin, _) => origin,
+        };
+        Ok(Module {
+            origin: origin.map_err(|failure| failure.of(&format!("submodule `{path}`")))?,
+            address,
+            wanted: GitSpec {
+                revision: Revision::Commit(id),
+                path: String::new(),
+                selection: module.wanted.selection.clone(),
+            },
+            prefix: format!("{path}/"),
+            depth: module.depth + 1,
+        })
+    }
+}
+
+/// Returns the folder name for a key.
+pub(super) fn folder(of: &str) -> String {
+    let digest = Sha256::digest(of.as_bytes());
+    hex::encode(digest.get(..16).unwrap_or_default())
+}
+
+/// Removes all other cached repositories.
+pub(super) fn forget(repositories: &Path, kept: &[String]) {
+    let entries = fs::read_dir(repositories).into_iter().flatten().flatten();
+    for entry in entries {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !kept.contains(&name)
+            && let Ok(_held) = repository_lock::lock_repository(&entry.path())
+            && let Err(failure) = fs::remove_dir_all(entry.path())
+        {
+            tracing::warn!(%failure, path = %entry.path().display(), "an old repository stays");
+        }
+    }
+}
+
+/// Removes the keys that a killed server left behind.
+pub(super) fn forget_keys(repositories: &Path) {
+    let entries = fs::read_dir(repositories).into_iter().flatten().flatten();
+    for entry in entries {
+        let name = entry.file_name();
+        if name.to_string_lossy().starts_with(ssh::FOLDER)
+            && let Err(failure) = fs::remove_dir_all(entry.path())
+        {
+            tracing::warn!(%failure, path = %entry.path().display(), "a key stays");
+        }
+    }
+}
+
+fn failed(failure: gix::Error) -> FetchError {
+    FetchError::Sync(format!("git: {}", super::with_causes(&failure)))
+}

@@ -1,0 +1,158 @@
+//! Repository addresses.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use gix::bstr::ByteSlice;
+use gix::url::Scheme;
+use reqwest::Url;
+
+use super::{FetchError, failed};
+use crate::allowed_hosts::AllowedHosts;
+use crate::builder::fetch::{Steps, directory, reach};
+use crate::model::{NO_QUERY, has_query};
+
+/// Location of a repository.
+#[derive(Debug, Clone)]
+pub(in super::super) enum Origin {
+    /// On the server's disk, below one of these folders.
+    Local(PathBuf, Vec<PathBuf>),
+    /// On an allowed host.
+    Remote(gix::Url),
+}
+
+impl Origin {
+    /// Whether both are on the same host, with the same scheme and port.
+    pub(super) fn is_beside(&self, other: &Self) -> bool {
+        let (Self::Remote(one), Self::Remote(other)) = (self, other) else {
+            return false;
+        };
+        one.scheme == other.scheme
+            && one.host() == other.host()
+            && one.port_or_default() == other.port_or_default()
+    }
+
+    /// Parses an address: `https://…`, `http://…`, `ssh://…`, `USER@HOST:PATH` or a path.
+    ///
+    /// # Errors
+    /// When it is invalid, or not allowed.
+    pub(in super::super) fn read(
+        repo: &str,
+        roots: &[PathBuf],
+        hosts: &AllowedHosts,
+    ) -> Result<Self, FetchError> {
+        // The address may contain a password, so no message repeats it.
+        let refused = || FetchError::config("git.repo is not an address that can be asked");
+        let url = gix::url::parse(repo.as_bytes().as_bstr()).map_err(|_| refused())?;
+        if url.password().is_some() {
+            let message =
+                "git.repo holds a password, which everybody can read; secrets are for that";
+            return Err(FetchError::config(message));
+        }
+        // Also checks old definitions, and submodules.
+        if has_query(repo) {
+            return Err(FetchError::config(format!("git.repo: {NO_QUERY}")));
+        }
+        match url.scheme {
+            Scheme::File => {
+                let path = url.path.to_path().map_err(|_| refused())?;
+                let path = directory::resolve(path, roots)?;
+                Ok(Self::Local(path, roots.to_vec()))
+            }
+            Scheme::Https | Scheme::Http | Scheme::Ssh => {
+                let host = url.host().ok_or_else(refused)?;
+                let plain = |c: char| {
+                    c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']')
+                };
+                if host.starts_with('-') || !host.chars().all(plain) {
+                    return Err(refused());
+                }
+                match url.scheme {
+                    Scheme::Ssh => reach(hosts, host, url.port_or_default())?,
+                    _ => {
+                        // Parsed as by the client that connects.
+                        let text = url.to_bstring();
+                        let read = text.to_str().ok().and_then(|text| Url::parse(text).ok());
+                        let read = read.ok_or_else(refused)?;
+                        let host = read.host_str().unwrap_or_default();
+                        reach(hosts, host, read.port_or_known_default())?;
+                    }
+                }
+                Ok(Self::Remote(url))
+            }
+            _ => Err(refused()),
+        }
+    }
+}
+
+/// Returns the options to open every repository: only its own configuration applies.
+pub(super) fn options() -> gix::open::Options {
+    gix::open::Options::isolated()
+}
+
+/// Opens a repository on the server's disk, if all its files are below the operator's folders.
+///
+/// # Errors
+/// When a part of it is elsewhere, it has too many entries, or it is not a repository.
+pub(super) fn open(
+    path: &Path,
+    roots: &[PathBuf],
+    steps: Steps<'_>,
+) -> Result<gix::Repository, FetchError> {
+    let mut inside = Inside {
+        roots,
+        steps,
+        seen: BTreeSet::new(),
+    };
+    // Opening reads the configuration already, so it is checked before.
+    for folder in [path.join(".git"), path.to_owned()] {
+        if folder.join("HEAD").symlink_metadata().is_ok() {
+            inside.check(&folder)?;
+        }
+    }
+    let repository = gix::open_opts(path, options()).map_err(failed)?;
+    let others = repository.objects.store_ref().alternate_db_paths();
+    let others = others.map_err(failed)?;
+    let own = [
+        repository.git_dir(),
+        repository.common_dir(),
+        repository.objects.store_ref().path(),
+    ];
+    for place in own.into_iter().chain(others.iter().map(PathBuf::as_path)) {
+        inside.check(&std::path::absolute(place).map_err(FetchError::sync)?)?;
+    }
+    Ok(repository)
+}
+
+/// Checker that folders of a repository are below the operator's, with all their content.
+struct Inside<'r> {
+    roots: &'r [PathBuf],
+    steps: Steps<'r>,
+    /// Folders already checked.
+    seen: BTreeSet<PathBuf>,
+}
+
+impl Inside<'_> {
+    fn check(&mut self, folder: &Path) -> Result<(), FetchError> {
+        let mut open = vec![directory::resolve(folder, self.roots)?];
+        while let Some(folder) = open.pop() {
+            if !self.seen.insert(folder.clone()) {
+                continue;
+            }
+            for entry in fs::read_dir(&folder).map_err(FetchError::sync)? {
+                self.steps.take()?;
+                let entry = entry.map_err(FetchError::sync)?;
+                let kind = entry.file_type().map_err(FetchError::sync)?;
+                // Links to hooks are common, and hooks never run here.
+                if kind.is_dir() && entry.file_name() != "hooks" {
+                    open.push(entry.path());
+                } else if kind.is_symlink() {
+                    let found = directory::resolve(&entry.path(), self.roots)?;
+                    open.extend(found.is_dir().then_some(found));
+                }
+            }
+        }
+        Ok(())
+    }
+}

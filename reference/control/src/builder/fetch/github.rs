@@ -1,0 +1,231 @@
+//! GitHub App tokens.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use reqwest::header::ACCEPT;
+use rustls::SignatureScheme;
+use rustls::crypto::ring::sign::any_supported_type;
+use rustls::pki_types::PrivateKeyDer;
+use rustls::pki_types::pem::PemObject;
+use serde::Deserialize;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
+
+use super::credentials::GithubApp;
+use super::{FetchError, http};
+use crate::allowed_hosts::AllowedHosts;
+use crate::secret_allowlist::SecretAllowlist;
+
+/// Tolerated clock difference to the server.
+const LEEWAY: Duration = Duration::from_secs(60);
+
+/// Validity of a request for a token.
+const VALID: Duration = Duration::from_secs(120);
+
+/// Time for which a token is reused across builds, as GitHub limits the number of tokens per hour.
+/// Tokens are valid for an hour.
+const REUSED: Duration = Duration::from_secs(600);
+
+/// Cached tokens and their times of issue, by the digest of the request parameters.
+type Tokens = HashMap<[u8; 32], (Zeroizing<String>, Instant)>;
+
+static TOKENS: LazyLock<Mutex<Tokens>> = LazyLock::new(Mutex::default);
+
+/// Response with a token.
+#[derive(Deserialize)]
+struct TokenResponse {
+    token: String,
+}
+
+/// Returns a token for the repositories of an app's installation.
+///
+/// # Errors
+/// When the repository does not use https, the key is not an RSA key, the host of the API is not
+/// allowed, or it returns no token.
+pub(super) async fn token(
+    repo: &gix::Url,
+    app: &GithubApp,
+    guard: &SecretAllowlist,
+    hosts: &AllowedHosts,
+) -> Result<String, FetchError> {
+    let api = api(repo)?;
+    let url = http::address(&api, "the address of the GitHub App's tokens", hosts)?;
+    guard.check_url(&url).map_err(FetchError::Config)?;
+    reused(&api, app, hosts).await
+}
+
+/// Returns a cached token, or else requests a new one.
+async fn reused(api: &str, app: &GithubApp, hosts: &AllowedHosts) -> Result<String, FetchError> {
+    let (app_id, installation) = (app.integration_id, app.installation_id);
+    let key = Sha256::new()
+        .chain_update(format!("{api}\n{app_id}\n{installation}\n"))
+        .chain_update(&app.private_key);
+    let key: [u8; 32] = key.finalize().into();
+    if let Some(token) = known(&key) {
+        return Ok(token);
+    }
+    let token = exchanged(api, app, hosts).await?;
+    let mut tokens = TOKENS.lock().unwrap_or_else(PoisonError::into_inner);
+    tokens.insert(key, (Zeroizing::new(token.clone()), Instant::now()));
+    Ok(token)
+}
+
+/// Returns a cached token that is recent enough.
+fn known(key: &[u8; 32]) -> Option<String> {
+    let mut tokens = TOKENS.lock().unwrap_or_else(PoisonError::into_inner);
+    tokens.retain(|_, (_, since)| since.elapsed() < REUSED);
+    tokens.get(key).map(|(token, _)| token.to_string())
+}
+
+/// Returns the base URL of the API for a repository: GitHub's own, or that of a GitHub Enterprise
+/// Server.
+fn api(repo: &gix::Url) -> Result<String, FetchError> {
+    match (&repo.scheme, repo.host(), repo.port) {
+        (gix::url::Scheme::Https, Some("github.com"), None) => {
+            Ok("https://api.github.com".to_owned())
+        }
+        (gix::url::Scheme::Https, Some(host), None) => Ok(format!("https://{host}/api/v3")),
+        (gix::url::Scheme::Https, Some(host), Some(port)) => {
+            Ok(format!("https://{host}:{port}/api/v3"))
+        }
+        _ => Err(FetchError::config(
+            "credentials of type github_app_auth need https",
+        )),
+    }
+}
+
+async fn exchanged(api: &str, app: &GithubApp, hosts: &AllowedHosts) -> Result<String, FetchError> {
+    let installation = app.installation_id;
+    let url = format!("{api}/app/installations/{installation}/access_tokens");
+    let url = http::address(&url, "the address of the GitHub App's tokens", hosts)?;
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let request = http::client(None)?
+        .post(url)
+        .bearer_auth(signed(app, since.map_err(FetchError::sync)?)?)
+        .header(ACCEPT, "application/vnd.github+json");
+    Ok(http::ask::<TokenResponse>(request).await?.token)
+}
+
+/// Creates a JSON Web Token that authenticates the app, signed with RS256.
+fn signed(app: &GithubApp, now: Duration) -> Result<String, FetchError> {
+    let refused =
+        || FetchError::config("github_app_auth: invalid private_key: expected an RSA key in PEM");
+    let key = PrivateKeyDer::from_pem_slice(app.private_key.as_bytes()).map_err(|_| refused())?;
+    let key = any_supported_type(&key).map_err(|_| refused())?;
+    let signer = key.choose_scheme(&[SignatureScheme::RSA_PKCS1_SHA256]);
+    let claims = json!({
+        "iat": now.saturating_sub(LEEWAY).as_secs(),
+        "exp": (now + VALID).as_secs(),
+        "iss": app.integration_id.to_string(),
+    });
+    let header = json!({"alg": "RS256", "typ": "JWT"});
+    let [header, claims] = [header, claims].map(|part| URL_SAFE_NO_PAD.encode(part.to_string()));
+    let text = format!("{header}.{claims}");
+    let signature = signer.ok_or_else(refused)?.sign(text.as_bytes());
+    let signature = signature.map_err(|_| refused())?;
+    Ok(format!("{text}.{}", URL_SAFE_NO_PAD.encode(signature)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+
+    use rego::Value;
+    use test_server::{TestServer, always, respond, text};
+
+    use super::*;
+
+    /// Public key and its private key, in PEM.
+    const KEYS: &str = include_str!("../tests/app.pem");
+
+    #[test]
+    fn the_api_is_beside_the_repository() -> Result<(), Box<dyn Error>> {
+        for (repo, expected) in [
+            ("https://github.com/a/b.git", Some("https://api.github.com")),
+            (
+                "https://git.example/a/b",
+                Some("https://git.example/api/v3"),
+            ),
+            (
+                "https://git.example:8443/a",
+                Some("https://git.example:8443/api/v3"),
+            ),
+            ("http://github.com/a/b", None),
+            ("ssh://git@github.com/a/b", None),
+        ] {
+            let repo = gix::url::parse(repo)?;
+            assert_eq!(api(&repo).ok().as_deref(), expected, "{repo:?}");
+        }
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn tokens_are_had_for_a_signature() -> Result<(), Box<dyn Error>> {
+        http_server::tls_provider::install();
+        for (hosts, key, answer, expected) in [
+            (
+                "127.0.0.1",
+                KEYS,
+                r#"{"token":"T","expires_at":"?"}"#,
+                Ok("T"),
+            ),
+            (
+                "127.0.0.1",
+                KEYS,
+                "{}",
+                Err("is not the JSON object it should be"),
+            ),
+            (
+                "127.0.0.1",
+                "none",
+                "",
+                Err("invalid private_key: expected an RSA key in PEM"),
+            ),
+            (
+                "elsewhere.example",
+                KEYS,
+                "",
+                Err("is not among the allowed hosts"),
+            ),
+        ] {
+            let server = TestServer::start(always(respond(201, &[], answer))).await?;
+            let api = server.url();
+            let app = GithubApp {
+                integration_id: 12,
+                installation_id: 34,
+                private_key: key.to_owned(),
+            };
+            let hosts = AllowedHosts::read(&[hosts.to_owned()])?;
+            let token = reused(&api, &app, &hosts).await;
+            match (&token, expected) {
+                (Ok(token), Ok(expected)) => assert_eq!(token, expected),
+                (Err(failure), Err(expected)) => {
+                    let shown = format!("{failure:?}");
+                    assert!(shown.contains(expected), "{shown}");
+                    continue;
+                }
+                other => return Err(format!("{other:?}").into()),
+            }
+            assert_eq!(reused(&api, &app, &hosts).await, Ok("T".to_owned()));
+            let requests = server.requests();
+            let [request] = requests.as_slice() else {
+                return Err(format!("{requests:?}").into());
+            };
+            let head = text(request);
+            let asked = "POST /app/installations/34/access_tokens HTTP/1.1\r\n";
+            assert!(head.starts_with(asked), "{head}");
+            let token = head.split("authorization: Bearer ").nth(1);
+            let token = token.and_then(|rest| rest.lines().next());
+            let token = token.ok_or("no token")?;
+            rego::jwt::verify(token, "RS256", KEYS)?;
+            let (_, claims) = rego::jwt::unverified(token)?;
+            assert_eq!(claims.get("iss").and_then(Value::as_str), Some("12"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,435 @@
+//! Fetches sources.
+
+mod builtin;
+mod credentials;
+mod datasource;
+mod directory;
+mod directory_walk;
+mod git;
+mod github;
+mod http;
+mod s3;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use self::credentials::{Credentials, ResolvedCredentials};
+use self::directory_walk::Steps;
+use super::budget::Budget;
+use super::file_selection::{FileQuota, Files, Patterns, Selection};
+use super::revision::{self, Origins};
+use super::transform::{self, Transform, TransformContext};
+use super::{Access, BuildError, Job, Limits, SourceInput};
+use crate::allowed_hosts::AllowedHosts;
+use crate::blocking;
+use crate::model::{Datasource, Git};
+
+/// Reason why a fetch failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum FetchError {
+    /// The definition asks for something that is not allowed or not possible.
+    Config(String),
+    /// The content could not be fetched.
+    Sync(String),
+}
+
+impl FetchError {
+    fn config(message: impl Into<String>) -> Self {
+        Self::Config(message.into())
+    }
+
+    fn sync(message: impl ToString) -> Self {
+        Self::Sync(message.to_string())
+    }
+
+    /// Adds context to the error.
+    fn of(self, what: &str) -> Self {
+        match self {
+            Self::Config(why) => Self::Config(format!("{what}: {why}")),
+            Self::Sync(why) => Self::Sync(format!("{what}: {why}")),
+        }
+    }
+
+    fn within(self, source: &str) -> BuildError {
+        match self {
+            Self::Config(why) => BuildError::config(format!("source `{source}`: {why}")),
+            Self::Sync(why) => BuildError::sync(format!("source `{source}`: {why}")),
+        }
+    }
+}
+
+/// Files of a source.
+#[derive(Debug, Default)]
+pub(super) struct Fetched {
+    /// Files of the source, one map for each kind of origin.
+    pub(super) layers: Vec<Files>,
+    /// Identifies this state of the source; has hashes only if a revision needs them.
+    pub(super) origins: Origins,
+    /// Transformations of fetched documents; the documents are in the last layer.
+    transforms: Vec<Transform>,
+}
+
+/// Fetcher for the sources of one build.
+pub(super) struct Fetcher<'j> {
+    access: &'j Access,
+    hosts: AllowedHosts,
+    /// Folder of this bundle's repositories, and the names of those in use.
+    repositories: PathBuf,
+    used: Vec<String>,
+    quota: FileQuota,
+    /// Whether files are hashed.
+    hashes: bool,
+    /// Callback that reports which repositories could be read.
+    synced: &'j (dyn Fn(&str, bool) + Sync),
+}
+
+impl<'j> Fetcher<'j> {
+    /// Creates a fetcher for one build.
+    pub(super) fn new(
+        job: &'j Job,
+        access: &'j Access,
+        work_dir: &Path,
+        synced: &'j (dyn Fn(&str, bool) + Sync),
+    ) -> Result<Self, BuildError> {
+        http_server::tls_provider::install();
+        let hosts = AllowedHosts::read(&access.hosts);
+        let hosts = hosts.map_err(|why| BuildError::config(format!("allowed hosts: {why}")))?;
+        let repositories = work_dir.join(git::folder(&job.name));
+        git::forget_keys(&repositories);
+        Ok(Self {
+            access,
+            hosts,
+            repositories,
+            used: Vec::new(),
+            quota: FileQuota::new(&access.limits),
+            hashes: job.bundle.revision.is_some(),
+            synced,
+        })
+    }
+
+    /// Fetches a source, at a commit if a requirement pins one.
+    pub(super) async fn fetch(
+        &mut self,
+        name: &str,
+        input: &SourceInput,
+        pin: Option<&str>,
+    ) -> Result<Fetched, BuildError> {
+        let fetched = self.layers(name, input, pin).await;
+        fetched.map_err(|failure| failure.within(name))
+    }
+
+    async fn layers(
+        &mut self,
+        name: &str,
+        input: &SourceInput,
+        pin: Option<&str>,
+    ) -> Result<Fetched, FetchError> {
+        let mut fetched = Fetched::default();
+        let mut own = Files::new();
+        let source = &input.definition;
+        if let Some(builtin) = source.builtin.as_deref().filter(|name| !name.is_empty()) {
+            fetched.layers.push(self.builtin(builtin).await?);
+        }
+        let paths = source.paths.as_deref().unwrap_or_default();
+        let directory = source.directory.as_deref().filter(|path| !path.is_empty());
+        if let Some(place) = directory.or((!paths.is_empty()).then_some(".")) {
+            let mut selection = selection(paths, &[])?;
+            if directory.is_some() {
+                selection = selection.with_manifest();
+            }
+            let layer = self.directory(place, selection.clone()).await?;
+            all_met(&selection, "paths")?;
+            self.note(&mut own, &layer);
+            fetched.layers.push(layer);
+        }
+        if let Some(files) = &source.files {
+            let embedded = files
+                .read()
+                .map_err(|why| FetchError::config(why.under("files").to_string()))?;
+            let embedded = self.taken(embedded)?;
+            self.note(&mut own, &embedded);
+            fetched.layers.push(embedded);
+        }
+        if let Some(git) = &source.git
+            && let Some(repo) = git.repo.as_deref().filter(|repo| !repo.is_empty())
+        {
+            let commit = pin.or(git.commit.as_deref());
+            let read = self.repository((name, input), repo, git, commit).await;
+            (self.synced)(name, read.is_ok());
+            let (layer, commit) = read?;
+            fetched.layers.push(layer);
+            fetched.origins.commit = Some(commit);
+        }
+        let pushed = input.documents.iter();
+        let pushed = pushed.map(|(path, text)| (path.clone(), text.clone().into_bytes()));
+        let pushed = self.taken(pushed)?;
+        if self.hashes {
+            self.note(&mut own, &pushed);
+            fetched.origins.files = revision::hash(&own);
+        }
+        fetched.layers.push(pushed);
+        let mut documents = Files::new();
+        for datasource in source.datasources.iter().flatten() {
+            let path = datasource::path(datasource)?;
+            if documents.contains_key(&path) {
+                let message = format!("two datasources are placed at `{path}`");
+                return Err(FetchError::config(message));
+            }
+            let bytes = self.datasource(input, datasource).await?;
+            if self.hashes {
+                let file = Files::from([("data.json".to_owned(), bytes.clone())]);
+                let kind = datasource.kind.clone().unwrap_or_default();
+                let name = datasource.name.clone().unwrap_or_default();
+                let hashes = fetched.origins.fetched.entry(kind).or_default();
+                hashes.insert(name, revision::hash(&file));
+            }
+            documents.insert(path.clone(), bytes);
+            let query = datasource.transform_query.clone().unwrap_or_default();
+            if !query.is_empty() {
+                fetched.transforms.push(Transform { path, query });
+            }
+        }
+        fetched.layers.push(documents);
+        Ok(fetched)
+    }
+
+    /// Collects embedded or pushed files, within the quota.
+    fn taken(
+        &mut self,
+        files: impl IntoIterator<Item = (String, Vec<u8>)>,
+    ) -> Result<Files, FetchError> {
+        let mut taken = Files::new();
+        for (path, bytes) in files {
+            let room = self.quota.take(&path, bytes.len() as u64);
+            room.map_err(FetchError::Sync)?;
+            taken.insert(path, bytes);
+        }
+        Ok(taken)
+    }
+
+    /// Retains files for their hash, if hashes are needed.
+    fn note(&self, own: &mut Files, files: &Files) {
+        if self.hashes {
+            own.extend(files.clone());
+        }
+    }
+
+    async fn builtin(&mut self, name: &str) -> Result<Files, FetchError> {
+        let (roots, name) = (self.access.builtin_roots.clone(), name.to_owned());
+        self.folder(move |quota, cancelled| builtin::read(&name, &roots, quota, cancelled))
+            .await
+    }
+
+    async fn directory(&mut self, path: &str, selection: Selection) -> Result<Files, FetchError> {
+        let (roots, path) = (self.access.source_roots.clone(), PathBuf::from(path));
+        self.folder(move |quota, cancelled| {
+            let folder = directory::resolve(&path, &roots)?;
+            directory::read(folder, &roots, &selection, quota, cancelled)
+        })
+        .await
+    }
+
+    /// Reads files from the server's disk.
+    async fn folder(
+        &mut self,
+        read: impl FnOnce(&mut FileQuota, &AtomicBool) -> Result<Files, FetchError> + Send + 'static,
+    ) -> Result<Files, FetchError> {
+        let mut quota = self.quota.clone();
+        let done = blocking(self.access.limits.fetch, move |cancelled| {
+            let files = read(&mut quota, cancelled)?;
+            Ok((files, quota))
+        });
+        let (files, quota) = done.await?;
+        self.quota = quota;
+        Ok(files)
+    }
+
+    async fn repository(
+        &mut self,
+        (source, input): (&str, &SourceInput),
+        repo: &str,
+        definition: &Git,
+        commit: Option<&str>,
+    ) -> Result<(Files, String), FetchError> {
+        let included = definition.included_files.as_deref().unwrap_or_default();
+        let excluded = definition.excluded_files.as_deref().unwrap_or_default();
+        let selection = selection(included, excluded)?;
+        let wanted = git::GitSpec::new(
+            definition.reference.as_deref(),
+            commit,
+            definition.path.as_deref(),
+            selection.clone(),
+        )?;
+        let origin = git::Origin::read(repo, &self.access.source_roots, &self.hosts)?;
+        let credentials = self.shown_to(&origin, input, definition).await?;
+        let reader = git::Reader {
+            source: source.to_owned(),
+            repo: repo.to_owned(),
+            credentials,
+            kept: self.repositories.clone(),
+            access: self.access.clone(),
+            hosts: self.hosts.clone(),
+        };
+        let mut quota = self.quota.clone();
+        let read = blocking(self.access.limits.fetch, move |cancelled| {
+            let read = reader.read(origin, wanted, &mut quota, cancelled)?;
+            Ok((read, quota))
+        });
+        let (read, quota) = read.await?;
+        all_met(&selection, "git.included_files")?;
+        self.quota = quota;
+        self.used.extend(read.folders.into_keys());
+        Ok((read.files, read.commit))
+    }
+
+    /// Returns the credentials for a repository; its submodules use them only on the same host,
+    /// with the same scheme and port.
+    async fn shown_to(
+        &self,
+        origin: &git::Origin,
+        input: &SourceInput,
+        definition: &Git,
+    ) -> Result<Option<Credentials>, FetchError> {
+        let over_http = self.access.secrets_over_http;
+        let held =
+            ResolvedCredentials::of(&input.secrets, definition.credentials.as_deref(), over_http)?;
+        let (Some(ResolvedCredentials { credentials, guard }), git::Origin::Remote(url)) =
+            (held, origin)
+        else {
+            return Ok(None);
+        };
+        let is_private = !matches!(url.scheme, gix::url::Scheme::Http);
+        let host = url.host().unwrap_or_default();
+        let checked = guard.check(is_private, host, url.port_or_default());
+        checked.map_err(|why| FetchError::config(format!("git: {why}")))?;
+        let Credentials::GithubApp(app) = &credentials else {
+            return Ok(Some(credentials));
+        };
+        let time = self.access.limits.fetch;
+        let token = github::token(url, app, &guard, &self.hosts);
+        let token = tokio::time::timeout(time, token).await;
+        let token = token.unwrap_or_else(|_| Err(FetchError::Sync(timeout_message(time))))?;
+        Ok(Some(Credentials::TokenAuth { token }))
+    }
+
+    async fn datasource(
+        &mut self,
+        input: &SourceInput,
+        definition: &Datasource,
+    ) -> Result<Vec<u8>, FetchError> {
+        let over_http = self.access.secrets_over_http;
+        let held =
+            ResolvedCredentials::of(&input.secrets, definition.credentials.as_deref(), over_http)?;
+        let limit = self.quota.next();
+        let fetch = datasource::fetch(definition, held, &self.hosts, limit);
+        let time = self.access.limits.fetch;
+        let fetched = tokio::time::timeout(time, fetch).await;
+        let bytes = fetched.unwrap_or_else(|_| Err(FetchError::Sync(timeout_message(time))));
+        let name = definition.name.as_deref().unwrap_or_default();
+        let bytes = bytes.map_err(|failure| datasource::within(name, failure))?;
+        let taken = self.quota.take(name, bytes.len() as u64);
+        taken.map_err(FetchError::Sync)?;
+        Ok(bytes)
+    }
+
+    /// Removes the repositories that are no longer in use, after all sources were fetched.
+    pub(super) fn forget(&self) {
+        git::forget(&self.repositories, &self.used);
+    }
+}
+
+impl Fetched {
+    /// Transforms the fetched documents.
+    pub(super) async fn transformed(
+        mut self,
+        name: &str,
+        limits: &Limits,
+        budget: &Arc<Budget>,
+    ) -> Result<Self, BuildError> {
+        if self.transforms.is_empty() {
+            return Ok(self);
+        }
+        let refused = |why: String| BuildError::transform(format!("source `{name}`: {why}"));
+        let Some(mut documents) = self.layers.pop() else {
+            return Ok(self);
+        };
+        let (policies, longest, budget) = (limits.policies, limits.file, Arc::clone(budget));
+        let transformed = blocking::run(limits.work, move |cancelled| {
+            let world = TransformContext {
+                others: &self.layers,
+                policies,
+                longest,
+                budget: &budget,
+                cancelled,
+            };
+            transform::run(&self.transforms, &world, &mut documents)?;
+            self.layers.push(documents);
+            Ok(self)
+        });
+        let transformed = transformed
+            .await
+            .map_err(|lost| refused(lost.to_string()))?;
+        transformed.map_err(refused)
+    }
+}
+
+/// Removes the keys below the folders of a work directory.
+pub(super) fn forget_keys(work_dir: &Path) {
+    let entries = std::fs::read_dir(work_dir).into_iter().flatten().flatten();
+    entries.for_each(|entry| git::forget_keys(&entry.path()));
+}
+
+fn selection(included: &[String], excluded: &[String]) -> Result<Selection, FetchError> {
+    Ok(Selection::new(
+        Patterns::read(included).map_err(FetchError::Config)?,
+        Patterns::read(excluded).map_err(FetchError::Config)?,
+    ))
+}
+
+/// Refuses patterns that no file has matched: a misspelt one would silently omit policies.
+fn all_met(selection: &Selection, field: &str) -> Result<(), FetchError> {
+    let Some(pattern) = selection.unmet() else {
+        return Ok(());
+    };
+    let message = format!("{field}: no file matches `{pattern}`");
+    Err(FetchError::Config(message))
+}
+
+/// Refuses a host that the operator does not allow.
+fn reach(hosts: &AllowedHosts, host: &str, port: Option<u16>) -> Result<(), FetchError> {
+    match hosts.allows(host, port) {
+        true => Ok(()),
+        false => Err(FetchError::config(format!(
+            "host `{host}` is not among the allowed hosts"
+        ))),
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    limit: Duration,
+    work: impl FnOnce(&Arc<AtomicBool>) -> Result<T, FetchError> + Send + 'static,
+) -> Result<T, FetchError> {
+    let done = blocking::run(limit, work).await;
+    done.map_err(FetchError::sync)?
+}
+
+fn timeout_message(limit: Duration) -> String {
+    format!("not done within {} s", limit.as_secs())
+}
+
+/// Formats an error with its causes, without repetition.
+fn with_causes(failure: &dyn std::error::Error) -> String {
+    let mut text = failure.to_string();
+    let mut next = failure.source();
+    while let Some(cause) = next {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        next = cause.source();
+    }
+    text
+}

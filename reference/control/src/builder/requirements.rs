@@ -1,0 +1,153 @@
+//! Dependency graph of sources, and their mount paths.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::mount::{self, Mount};
+use super::{BuildError, Job, Limits};
+use crate::model::{BuildOptions, Requirement};
+
+/// Root of the requirements of stacks; the name of the stack follows.
+const STACKS: &str = "stacks";
+
+/// Source with the mounts on its path, the innermost one first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct MountedSource {
+    /// Name of the source.
+    pub(super) source: String,
+    /// Mounts of the source.
+    pub(super) mounts: Vec<Mount>,
+}
+
+/// Mounted sources of a bundle.
+#[derive(Debug, Default)]
+pub(super) struct MountedSources {
+    /// Mounted sources in breadth-first order of the requirements.
+    pub(super) parts: Vec<MountedSource>,
+    /// Commits that requirements pin, by source.
+    pub(super) pins: BTreeMap<String, String>,
+}
+
+/// Pending requirement, and how it was reached.
+#[derive(Debug)]
+struct Open {
+    part: MountedSource,
+    /// Sources on the path to the requirement.
+    chain: Vec<String>,
+}
+
+/// Follows the requirements of a bundle and of the stacks that select it.
+///
+/// # Errors
+/// When a source does not exist, a path or prefix is not a reference, two requirements pin one
+/// source to two commits, or a limit is exceeded.
+pub(super) fn collect(job: &Job, limits: &Limits) -> Result<MountedSources, BuildError> {
+    let mut parts = MountedSources::default();
+    let mut open = VecDeque::new();
+    let own = job.bundle.requirements.as_deref().unwrap_or_default();
+    parts.follow(own, &[], None, &[], &mut open)?;
+    let labels = job.bundle.labels.clone().unwrap_or_default();
+    let options = job.bundle.options.as_ref();
+    let mounts_stacks = options.is_none_or(BuildOptions::mounts_stacks);
+    for (name, stack) in &job.stacks {
+        if stack.selection().selects(&labels) {
+            let theirs = stack.requirements.as_deref().unwrap_or_default();
+            let above = mounts_stacks.then_some(name.as_str());
+            parts.follow(theirs, &[], above, &[], &mut open)?;
+        }
+    }
+    while let Some(Open { part, mut chain }) = open.pop_front() {
+        if parts.parts.contains(&part) {
+            continue;
+        }
+        if parts.parts.len() >= limits.parts || chain.len() >= limits.depth {
+            return Err(BuildError::config(format!(
+                "requirements lead to more than {} sources or more than {} levels deep, last to `{}`",
+                limits.parts, limits.depth, part.source
+            )));
+        }
+        let Some(source) = job.sources.get(&part.source) else {
+            let message = format!("source `{}` is required and does not exist", part.source);
+            return Err(BuildError::config(message));
+        };
+        chain.push(part.source.clone());
+        let further = source.definition.requirements.as_deref();
+        let further = further.unwrap_or_default();
+        parts.follow(further, &part.mounts, None, &chain, &mut open)?;
+        parts.parts.push(part);
+    }
+    Ok(parts)
+}
+
+impl MountedSources {
+    /// Adds a list of requirements. If several name one source, the last one wins; those on a
+    /// source in the chain are dropped, to break cycles.
+    fn follow(
+        &mut self,
+        requirements: &[Requirement],
+        mounts: &[Mount],
+        stack: Option<&str>,
+        chain: &[String],
+        open: &mut VecDeque<Open>,
+    ) -> Result<(), BuildError> {
+        let mut last: Vec<(&str, &Requirement)> = Vec::new();
+        for requirement in requirements {
+            if let Some(source) = requirement
+                .source
+                .as_deref()
+                .filter(|name| !name.is_empty())
+            {
+                last.retain(|(other, _)| *other != source);
+                last.push((source, requirement));
+            }
+        }
+        for (source, requirement) in last {
+            self.pin(source, requirement)?;
+            if chain.iter().any(|above| above == source) {
+                continue;
+            }
+            let own = mounted(source, requirement, stack)?;
+            let part = MountedSource {
+                source: source.to_owned(),
+                mounts: own.into_iter().chain(mounts.iter().cloned()).collect(),
+            };
+            let chain = chain.to_vec();
+            open.push_back(Open { part, chain });
+        }
+        Ok(())
+    }
+
+    fn pin(&mut self, source: &str, requirement: &Requirement) -> Result<(), BuildError> {
+        let commit = requirement.git.as_ref().and_then(|git| git.commit.as_ref());
+        let Some(commit) = commit.filter(|commit| !commit.is_empty()) else {
+            return Ok(());
+        };
+        match self.pins.insert(source.to_owned(), commit.clone()) {
+            Some(other) if other != *commit => Err(BuildError::config(format!(
+                "requirements pin source `{source}` to two commits, {other} and {commit}"
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns the mount of a requirement, unless it is the identity.
+fn mounted(
+    source: &str,
+    requirement: &Requirement,
+    stack: Option<&str>,
+) -> Result<Option<Mount>, BuildError> {
+    let read = |field: &str, text: &Option<String>| {
+        let path = mount::parse(text.as_deref().unwrap_or_default());
+        path.map_err(|why| {
+            BuildError::config(format!("requirement on source `{source}`: {field} {why}"))
+        })
+    };
+    let from = read("path", &requirement.path)?;
+    let own = read("prefix", &requirement.prefix)?;
+    let to = match stack.filter(|_| requirement.automount != Some(false)) {
+        Some(stack) => [vec![STACKS.to_owned(), stack.to_owned()], own].concat(),
+        None => own,
+    };
+    let mount = Mount { from, to };
+    Ok((!mount.from.is_empty() || !mount.to.is_empty()).then_some(mount))
+}

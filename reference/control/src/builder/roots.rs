@@ -1,0 +1,232 @@
+//! Roots: the paths that a bundle owns, by source.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use percent_encoding::utf8_percent_encode;
+
+use super::mount;
+use bundle::ESCAPED;
+
+/// Characters that an unescaped path segment cannot contain.
+const UNESCAPABLE: [char; 2] = ['/', '%'];
+
+/// Maximum number of other roots that a conflict lists.
+const NAMED: usize = 10;
+
+/// Path below `data`.
+pub(super) type Path = Vec<String>;
+
+/// Roots of all sources.
+#[derive(Debug, Default)]
+pub(super) struct Roots {
+    owners: BTreeMap<Path, String>,
+    order: Vec<Path>,
+}
+
+impl Roots {
+    /// Adds the paths of a source, without those below others of the same source.
+    ///
+    /// # Errors
+    /// When one lies at, above or below a root of another source; names both.
+    pub(super) fn claim(&mut self, source: &str, paths: &BTreeSet<Path>) -> Result<(), String> {
+        let mut own: Vec<&Path> = Vec::new();
+        for path in paths {
+            // Sorting places a path directly before those below it.
+            if !own.last().is_some_and(|above| path.starts_with(above)) {
+                own.push(path);
+            }
+        }
+        for path in &own {
+            let others = self.overlapping(path);
+            if !others.is_empty() {
+                let package = mount::package(path);
+                let head =
+                    format!("requirement \"{source}\" contains conflicting package {package}");
+                let lines = others.into_iter().map(|(other, owner)| {
+                    format!("- package {} from \"{owner}\"", mount::package(other))
+                });
+                let lines: Vec<String> = std::iter::once(head).chain(lines).collect();
+                return Err(lines.join("\n"));
+            }
+        }
+        for path in own {
+            self.owners.insert(path.clone(), source.to_owned());
+            self.order.push(path.clone());
+        }
+        Ok(())
+    }
+
+    fn overlapping(&self, path: &Path) -> Vec<(&Path, &String)> {
+        let above = (0..path.len()).filter_map(|length| {
+            let above = path.get(..length)?;
+            self.owners.get_key_value(above)
+        });
+        let below = self
+            .owners
+            .range::<Path, _>(path..)
+            .take_while(|(other, _)| other.starts_with(path));
+        above.chain(below).take(NAMED).collect()
+    }
+
+    /// Returns the roots for a manifest, in the order in which sources were added. Engines match
+    /// the escaped form for packages and the plain one for documents, so both are included.
+    pub(super) fn to_strings(&self) -> Vec<String> {
+        let forms = self.order.iter().map(|path| (escaped(path), plain(path)));
+        let forms = forms.map(
+            |(escaped, plain)| match plain.filter(|plain| *plain != escaped) {
+                Some(plain) => vec![escaped, plain],
+                None => vec![escaped],
+            },
+        );
+        forms.flatten().collect()
+    }
+
+    /// Returns a path that no root covers, and its source.
+    pub(super) fn outside(&self, roots: &[String]) -> Option<(String, &str)> {
+        let covered = |path: &str| {
+            let holds = |root: &String| {
+                let rest = path.strip_prefix(root.as_str());
+                root.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            };
+            roots.iter().any(holds)
+        };
+        let outside = self.owners.iter().find(|(path, _)| {
+            !covered(&escaped(path)) && !plain(path).is_some_and(|plain| covered(&plain))
+        });
+        outside.map(|(path, owner)| (escaped(path), owner.as_str()))
+    }
+}
+
+/// Returns the root of an empty bundle. Engines do not load a bundle without roots, and would
+/// retain its previous content; no other bundle uses this path.
+pub(super) fn of_nothing(bundle: &str) -> String {
+    escaped(&["system".to_owned(), "empty".to_owned(), bundle.to_owned()])
+}
+
+/// Returns the longest prefix of a path that a root can name: engines compare the segments of roots
+/// escaped with packages, and unescaped with documents.
+///
+/// # Errors
+/// When there is none, so that only the root of all documents would match.
+pub(super) fn expressible(path: &[String]) -> Result<Path, String> {
+    let steps = path.iter().take_while(|step| !step.contains(UNESCAPABLE));
+    let steps: Path = steps.cloned().collect();
+    match steps.is_empty() && !path.is_empty() {
+        true => Err(format!(
+            "no root can name `{}`: its first segment has a slash or a percent sign",
+            mount::display(path)
+        )),
+        false => Ok(steps),
+    }
+}
+
+/// Joins a path without escapes, if that is unambiguous.
+fn plain(path: &[String]) -> Option<String> {
+    let is_clear = path.iter().all(|step| !step.contains(UNESCAPABLE));
+    is_clear.then(|| path.join("/"))
+}
+
+/// Joins a path with escapes.
+fn escaped(path: &[String]) -> String {
+    let steps = path
+        .iter()
+        .map(|step| utf8_percent_encode(step, ESCAPED).to_string());
+    let steps: Vec<String> = steps.collect();
+    steps.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(texts: &[&str]) -> BTreeSet<Path> {
+        let paths = texts.iter().map(|text| match *text {
+            "" => Path::new(),
+            text => text.split('.').map(str::to_owned).collect(),
+        });
+        paths.collect()
+    }
+
+    #[test]
+    fn roots_name_what_engines_find() {
+        let path = |steps: &[&str]| {
+            steps
+                .iter()
+                .map(|step| (*step).to_owned())
+                .collect::<Path>()
+        };
+        for (steps, expected) in [
+            (&[] as &[&str], Ok(&[] as &[&str])),
+            (&["a", "b c", "é"], Ok(&["a", "b c", "é"])),
+            (&["a", "b/c", "d"], Ok(&["a"])),
+            (&["a", "b", "100%"], Ok(&["a", "b"])),
+            (&["b/c", "d"], Err(())),
+            (&["%"], Err(())),
+        ] {
+            let found = expressible(&path(steps));
+            assert_eq!(found.map_err(drop), expected.map(path), "{steps:?}");
+        }
+    }
+
+    #[test]
+    fn sources_share_no_root() {
+        for (one, other, expected) in [
+            (
+                &["a", "a.b", "ab", "c.d"] as &[&str],
+                &["e"] as &[&str],
+                Ok("a ab c/d e"),
+            ),
+            (&["a b"], &["a\u{e9}"], Ok("a%20b a b a%C3%A9 a\u{e9}")),
+            (&[""], &[], Ok("")),
+            (&["a%/b"], &[], Ok("a%25%2Fb")),
+            (&["a"], &["a"], Err("package a\n- package a from \"one\"")),
+            (
+                &["a.b"],
+                &["a.b.c"],
+                Err("package a.b.c\n- package a.b from \"one\""),
+            ),
+            (
+                &["a.b.c", "a.b.d"],
+                &["a.b"],
+                Err("package a.b\n- package a.b.c from \"one\"\n- package a.b.d from \"one\""),
+            ),
+            (&["a"], &[""], Err("package data\n- package a from \"one\"")),
+            (&[""], &["a"], Err("package a\n- package data from \"one\"")),
+            (&["a.b"], &["a.bc", "ab"], Ok("a/b a/bc ab")),
+        ] {
+            let mut roots = Roots::default();
+            let claimed = roots.claim("one", &paths(one));
+            let claimed = claimed.and_then(|()| roots.claim("other", &paths(other)));
+            match expected {
+                Ok(expected) => {
+                    assert_eq!(claimed, Ok(()), "{one:?} {other:?}");
+                    assert_eq!(roots.to_strings().join(" "), expected);
+                }
+                Err(expected) => {
+                    let message = format!("requirement \"other\" contains conflicting {expected}");
+                    assert_eq!(claimed, Err(message), "{one:?} {other:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn given_roots_must_hold_all() -> Result<(), String> {
+        let mut roots = Roots::default();
+        roots.claim("one", &paths(&["a.b", "c"]))?;
+        for (given, expected) in [
+            (&[""] as &[&str], None),
+            (&["a", "c"], None),
+            (&["a/b", "c", "d"], None),
+            (&["a/b/c", "c"], Some("a/b")),
+            (&["a"], Some("c")),
+            (&["a/bc", "c"], Some("a/b")),
+            (&[], Some("a/b")),
+        ] {
+            let given: Vec<String> = given.iter().map(|root| (*root).to_owned()).collect();
+            let outside = roots.outside(&given).map(|(path, _)| path);
+            assert_eq!(outside.as_deref(), expected, "{given:?}");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,90 @@
+//! Repositories over ssh, with stub programs.
+
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+use super::{Limits, TestFolders};
+use crate::HANG_LIMIT;
+
+/// Returns the result of a build over ssh.
+async fn built(world: &TestFolders, secret: &str) -> Result<String, Box<dyn Error>> {
+    let secret: serde_json::Value = serde_json::from_str(secret)?;
+    let job = format!(
+        "{{bundle: {{requirements: [{{source: a}}]}}, secrets: {{s: {secret}}}, sources: {{a: \
+         {{git: {{repo: 'ssh://git@127.0.0.1/x', reference: main, credentials: s}}}}}}}}"
+    );
+    world.listing(&job).await
+}
+
+#[tokio::test]
+async fn fetches_that_come_to_no_end_are_ended() -> Result<(), Box<dyn Error>> {
+    for stuck in [
+        r#"{"type":"ssh_key","key":"sleep 3600 &\nwait"}"#,
+        r#"{"type":"ssh_key","key":"exit 1","fingerprints":["x"]}"#,
+    ] {
+        let mut world = TestFolders::new()?;
+        world.access.limits.fetch = Duration::from_millis(500);
+        let found = built(&world, stuck).await?;
+        assert!(found.contains("not done within"), "{found}");
+        world.access.limits = Limits::default();
+        // The thread notices it a little later.
+        let begun = Instant::now();
+        loop {
+            let found = built(&world, r#"{"type":"ssh_key","key":"exit 1"}"#).await?;
+            if !found.contains("an earlier fetch has not ended yet") {
+                assert!(found.contains("SYNC_FAILED: source `a`: git: "), "{found}");
+                break;
+            }
+            assert!(begun.elapsed() < HANG_LIMIT, "{stuck}");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        let work = world.folder.path().join("work");
+        let bundle = std::fs::read_dir(&work)?.next().ok_or("no folder")??;
+        for entry in std::fs::read_dir(bundle.path())? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            assert!(!name.starts_with("ssh-"), "{name}");
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn keys_are_opened_with_their_passphrase() -> Result<(), Box<dyn Error>> {
+    let opened = "SYNC SYNC_FAILED: source `a`: git: ";
+    let refused = "SYNC CONFIG_ERROR: source `a`: git: the key of the credentials cannot be opened";
+    let key = r#""type":"ssh_key","key":"exit 1 # it's $HOME \"quoted\" \\""#;
+    for (passphrase, expected) in [
+        (r#"it's $HOME \"quoted\" \\"#, opened),
+        ("it's", refused),
+        ("", opened),
+    ] {
+        let world = TestFolders::new()?;
+        let secret = format!(r#"{{{key},"passphrase":"{passphrase}"}}"#);
+        let found = built(&world, &secret).await?;
+        assert!(found.starts_with(expected), "{passphrase}: {found}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn keys_of_killed_servers_go() -> Result<(), Box<dyn Error>> {
+    let world = TestFolders::new()?;
+    built(&world, r#"{"type":"ssh_key","key":"exit 1"}"#).await?;
+    let work = world.folder.path().join("work");
+    let bundle = std::fs::read_dir(&work)?.next().ok_or("no folder")??.path();
+    let left = bundle.join("ssh-left");
+    for opened in [false, true] {
+        std::fs::create_dir_all(&left)?;
+        std::fs::write(left.join("key"), "hush")?;
+        if opened {
+            crate::builder::forget_keys(&work);
+        } else {
+            // Also when the build fails.
+            let job = "{bundle: {requirements: [{source: a}]}, sources: {a: {directory: /none}}}";
+            let found = world.listing(job).await?;
+            assert!(found.contains("is not there"), "{found}");
+        }
+        assert!(!left.exists(), "{opened}");
+    }
+    Ok(())
+}

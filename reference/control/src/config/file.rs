@@ -1,0 +1,158 @@
+//! Configuration files.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+use std::path::Path;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Map;
+
+use super::token::{Token, expand_strings};
+use super::{ConfigError, database, service, source};
+use crate::model::{Bundle, GivenSecret, Kind, Secret, Stack, wipe};
+
+/// Sections of a configuration file.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, expecting = "a configuration")]
+pub(super) struct File {
+    #[serde(deserialize_with = "unique_names")]
+    pub(super) tokens: BTreeMap<String, Token>,
+    #[serde(deserialize_with = "unique_names")]
+    pub(super) bundles: BTreeMap<String, Bundle>,
+    #[serde(deserialize_with = "unique_names")]
+    pub(super) sources: BTreeMap<String, source::Declared>,
+    #[serde(deserialize_with = "unique_names")]
+    pub(super) stacks: BTreeMap<String, Stack>,
+    #[serde(deserialize_with = "unique_names")]
+    pub(super) secrets: BTreeMap<String, Declared>,
+    pub(super) database: Option<database::Section>,
+    pub(super) service: Option<service::Section>,
+    /// Metrics options of OPA Control Plane; this server collects all metrics.
+    metrics: Option<IgnoredAny>,
+    /// Location where a migration wrote the file.
+    metadata: Option<IgnoredAny>,
+}
+
+impl File {
+    /// Parses a file; an error has its line and column.
+    pub(super) fn read(path: &Path) -> Result<Self, ConfigError> {
+        let text = std::fs::read_to_string(path);
+        let text = text.map_err(|failure| ConfigError::in_file(path, failure))?;
+        let file = serde_yaml::from_str::<Option<Self>>(&text).map_err(|failure| {
+            let place = match failure.location() {
+                Some(at) => format!("{}:{}:{}", path.display(), at.line(), at.column()),
+                None => path.display().to_string(),
+            };
+            ConfigError::new(place, without_value(&failure.to_string()))
+        })?;
+        Ok(file.unwrap_or_default())
+    }
+
+    /// Merges another file, whose entries take precedence.
+    pub(super) fn merge(&mut self, later: Self) {
+        self.tokens.extend(later.tokens);
+        self.bundles.extend(later.bundles);
+        self.sources.extend(later.sources);
+        self.stacks.extend(later.stacks);
+        self.secrets.extend(later.secrets);
+        self.database = later.database.or(self.database.take());
+        self.service = later.service.or(self.service.take());
+    }
+
+    /// Returns the sections that have no effect here.
+    pub(super) fn without_effect(&self) -> impl Iterator<Item = &'static str> {
+        let sections = [("metrics", &self.metrics), ("metadata", &self.metadata)];
+        let given = sections
+            .into_iter()
+            .filter(|(_, section)| section.is_some());
+        given.map(|(name, _)| name)
+    }
+
+    /// Returns the kinds and names of everything in the file; a token has no kind.
+    pub(super) fn names(&self) -> impl Iterator<Item = (Option<Kind>, &str)> {
+        let tokens = self.tokens.keys().map(|name| (None, name));
+        let bundles = self.bundles.keys().map(|name| (Some(Kind::Bundle), name));
+        let sources = self.sources.keys().map(|name| (Some(Kind::Source), name));
+        let stacks = self.stacks.keys().map(|name| (Some(Kind::Stack), name));
+        let secrets = self.secrets.keys().map(|name| (Some(Kind::Secret), name));
+        let all = tokens.chain(bundles).chain(sources).chain(stacks);
+        all.chain(secrets).map(|(kind, name)| (kind, name.as_str()))
+    }
+}
+
+/// Removes the offending value from an error message: it may be a misplaced key or secret.
+fn without_value(message: &str) -> String {
+    let parts = message
+        .split_once("invalid type: ")
+        .and_then(|(path, rest)| {
+            let (found, expected) = rest.rsplit_once(", expected ")?;
+            // The message already begins with the position.
+            let expected = expected.split(" at line ").next()?;
+            Some((path, found.split(['"', '`']).next()?.trim_end(), expected))
+        });
+    match parts {
+        Some((path, kind, expected)) => format!("{path}expected {expected}, not {kind}"),
+        None => message.to_owned(),
+    }
+}
+
+/// Deserializes a mapping by name, and refuses duplicate names.
+fn unique_names<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    from: D,
+) -> Result<BTreeMap<String, T>, D::Error> {
+    from.deserialize_map(UniqueNames(PhantomData))
+}
+
+struct UniqueNames<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for UniqueNames<T> {
+    type Value = BTreeMap<String, T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a mapping of names")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut things = BTreeMap::new();
+        while let Some(name) = map.next_key::<String>()? {
+            if things.contains_key(&name) {
+                return Err(A::Error::custom(format!("`{name}` is declared twice")));
+            }
+            things.insert(name, map.next_value()?);
+        }
+        Ok(things)
+    }
+}
+
+/// Declared secret, with environment variables in its strings expanded.
+#[derive(Debug)]
+pub(super) struct Declared(pub(super) GivenSecret);
+
+impl<'de> Deserialize<'de> for Declared {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(Fields)
+    }
+}
+
+/// Deserializes a secret inside its mapping, so that an error has the secret's position.
+struct Fields;
+
+impl<'de> Visitor<'de> for Fields {
+    type Value = Declared;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a mapping of the secret's fields")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Declared, A::Error> {
+        let mut members = Map::deserialize(MapAccessDeserializer::new(map))?;
+        let expanded = members.values_mut().try_for_each(expand_strings);
+        let read = expanded.map(|()| Secret::from_members(&mut members));
+        members.values_mut().for_each(wipe);
+        let secret = read.map_err(A::Error::custom)?;
+        secret.map(Declared).map_err(A::Error::custom)
+    }
+}

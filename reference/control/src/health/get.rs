@@ -1,0 +1,16 @@
+//! GET /health
+//!
+//! Serves `control/health/get/ready-empty-object`.
+
+use crate::v1::answer;
+use crate::{Control, errors};
+use http_server::{ApiError, Reply, Request};
+
+/// 200 with an empty object when the database can be read and written, 500 with the error
+/// otherwise.
+pub(crate) async fn handle(control: &Control, request: &Request) -> Result<Reply, ApiError> {
+    match control.database_failure().await {
+        None => Ok(answer::done(request)),
+        Some(database_failure) => Err(errors::unhealthy(database_failure)),
+    }
+}

@@ -1,0 +1,319 @@
+//! The control plane: definitions of bundles, sources, stacks and secrets, and source data.
+
+mod allowed_hosts;
+mod blocking;
+pub(crate) mod builder;
+pub(crate) mod cipher;
+mod config;
+mod errors;
+mod health;
+mod keyring;
+mod metrics;
+pub(crate) mod model;
+mod options;
+mod page;
+mod principal;
+mod redact;
+mod reload;
+mod rotate;
+mod routes;
+mod secret_allowlist;
+mod startup_migration;
+pub(crate) mod storage;
+mod storage_client;
+mod storage_location;
+pub(crate) mod store;
+mod v1;
+mod validation;
+mod worker;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use arc_swap::ArcSwap;
+use http::{Method, StatusCode};
+use tokio::sync::Semaphore;
+use tracing::{error, info};
+
+use self::health::Health;
+use self::keyring::Keyring;
+use self::metrics::Metrics;
+pub use self::options::Options;
+use self::principal::{Keys, Principal};
+pub use self::rotate::RotateKey;
+use self::routes::{Handler, ROUTES};
+use self::store::{Contents, Store, StoreError, Unusable};
+use self::worker::Settings;
+pub use self::worker::Workers;
+use http_server::StartError;
+use http_server::route::{RouteMatch, find_below, methods};
+use http_server::{ApiError, Reply, Request, Service};
+
+/// Maximum size of a request body, in bytes.
+const BODY_LIMIT: usize = 8 << 20;
+
+/// Maximum size of a request body that is parsed in negligible time, in bytes.
+const QUICK_BODY: usize = 16 << 10;
+
+/// Maximum number of concurrent requests; further ones wait on their connections.
+const RUNNING: usize = 64;
+
+/// The control plane.
+#[derive(Debug)]
+pub struct Control {
+    options: Options,
+    /// Prefix of all paths; may be empty.
+    prefix: String,
+    store: Store,
+    cipher: Keyring,
+    keys: ArcSwap<Keys>,
+    health: Health,
+    settings: Settings,
+    metrics: Metrics,
+    /// One permit for each concurrent request.
+    running: Arc<Semaphore>,
+}
+
+/// Opens the control plane: reads the configuration, inspects the database, migrates its schema,
+/// and applies the definitions of the configuration.
+///
+/// # Errors
+/// When something that the options name cannot be used, or the encryption key is not the one that
+/// the database was created with. A database that cannot be used is left unchanged.
+pub async fn open(options: &Options) -> Result<Arc<Control>, StartError> {
+    let refused = |failure: &dyn std::error::Error| StartError::new(failure.to_string());
+    let settings = options.settings()?;
+    let declared = config::read(&options.config).map_err(|failure| refused(&failure))?;
+    let mut options = options.clone();
+    if options.database.is_none() {
+        options.database = declared.database().map_err(|failure| refused(&failure))?;
+    }
+    options.check_database()?;
+    let database = options.database_url();
+    let contents = store::inspect(&database).await?;
+    let cipher = options.keyring(&contents)?;
+    if let Contents::Ours { check: Some(check) } = &contents {
+        cipher.adopt(check).map_err(|failure| refused(&failure))?;
+    }
+    let prefix = declared.api_prefix().to_owned();
+    let config = declared
+        .sealed(&cipher)
+        .map_err(|failure| refused(&failure))?;
+    let store = Store::connect(&database).await?;
+    let checked = store.prepare(
+        |check| cipher.adopt(check).map_err(|failure| refused(&failure)),
+        || cipher.check().map_err(|failure| refused(&failure)),
+    );
+    checked.await?;
+    let control = Control {
+        options,
+        prefix,
+        store,
+        cipher,
+        keys: ArcSwap::default(),
+        health: Health::default(),
+        settings,
+        metrics: Metrics::default(),
+        running: Arc::new(Semaphore::new(RUNNING)),
+    };
+    let declared = control.apply(config, &control.cipher).await?;
+    info!(declared, "the control plane is open");
+    Ok(Arc::new(control))
+}
+
+impl From<Unusable> for StartError {
+    fn from(failure: Unusable) -> Self {
+        Self::new(failure.to_string())
+    }
+}
+
+impl From<StoreError> for StartError {
+    fn from(failure: StoreError) -> Self {
+        Self::new(failure.to_string())
+    }
+}
+
+/// Routing result for a request.
+type ControlMatch = RouteMatch<'static, Handler>;
+
+impl Service for Control {
+    const IS_BRIEF: bool = true;
+
+    /// Handles a request in a task separate from the connection, so that a client disconnect cannot
+    /// cancel it and leave a transaction open on a pooled connection of the database.
+    async fn answer(self: &Arc<Self>, request: Request) -> Reply {
+        // Health checks and other public endpoints are answered even when all permits are taken by
+        // requests that wait for the database, and do not wait for a thread.
+        let found = find_route(&request, &self.prefix);
+        let works = match &found {
+            Ok(RouteMatch::Found { route, .. }) => !route.endpoint.is_public(),
+            Ok(RouteMatch::MethodNotAllowed { routes }) => {
+                !routes.iter().all(|route| route.endpoint.is_public())
+            }
+            Ok(RouteMatch::NotFound) | Err(_) => true,
+        };
+        let quick = is_quick(&request, &found);
+        let permit = match works {
+            true => Arc::clone(&self.running).acquire_owned().await.ok(),
+            false => None,
+        };
+        let control = Arc::clone(self);
+        let answered = async move {
+            let begun = Instant::now();
+            let method = request.method.clone();
+            let mut handler = "none";
+            let reply = control.route_in_time(request, found, &mut handler).await;
+            if permit.is_some() && reply.status == StatusCode::INTERNAL_SERVER_ERROR {
+                control.store.probe().suspect();
+            }
+            drop(permit);
+            let took = begun.elapsed();
+            control
+                .metrics
+                .answered(handler, &method, reply.status, took);
+            reply
+        };
+        let runtime = self.store.runtime();
+        let answered = match works && !quick {
+            true => {
+                let waiting = runtime.clone();
+                runtime.spawn_blocking(move || waiting.block_on(answered))
+            }
+            false => runtime.spawn(answered),
+        };
+        answered.await.unwrap_or_else(|failure| {
+            error!(%failure, "the handler panicked");
+            ApiError::server_failed().reply()
+        })
+    }
+
+    fn is_probe(&self, method: &Method, path: &str) -> bool {
+        *method == Method::GET
+            && path.strip_prefix(&self.prefix).is_some_and(|path| {
+                let mut routes = ROUTES.iter();
+                routes.any(|route| route.endpoint.is_public() && route.pattern == path)
+            })
+    }
+
+    fn body_limit(&self) -> usize {
+        BODY_LIMIT
+    }
+}
+
+impl Control {
+    /// Routes a request, with a time limit if the database may stop responding.
+    async fn route_in_time(
+        &self,
+        request: Request,
+        found: Result<ControlMatch, ApiError>,
+        name: &mut &'static str,
+    ) -> Reply {
+        let routed = self.route(request, found, name);
+        let answered = match self.store.request_limit() {
+            None => routed.await,
+            Some(limit) => match tokio::time::timeout(limit, routed).await {
+                Ok(answered) => answered,
+                Err(_) => Err(errors::silent()),
+            },
+        };
+        answered.unwrap_or_else(|failure| failure.reply())
+    }
+
+    /// Runs the checks that precede a handler, in this order: the path, the method, the key, the
+    /// escapes and the dots of the path. Sets `name` to the pattern of the route.
+    async fn route(
+        &self,
+        mut request: Request,
+        found: Result<ControlMatch, ApiError>,
+        name: &mut &'static str,
+    ) -> Result<Reply, ApiError> {
+        match found {
+            Ok(RouteMatch::NotFound) => Ok(Reply::not_found()),
+            Ok(RouteMatch::MethodNotAllowed { routes }) => {
+                let mut allowed = methods(&routes);
+                if allowed.contains(&&Method::GET) {
+                    allowed.push(&Method::HEAD);
+                }
+                Ok(Reply::method_not_allowed(&allowed, true))
+            }
+            Ok(RouteMatch::Found { route, segments }) => {
+                *name = route.pattern.trim_start_matches('/');
+                request.path.set_route(route.fixed_part(), segments);
+                match route.endpoint {
+                    Handler::Public(handle) => handle(self, &request).await,
+                    Handler::Bearer(handle) => match self.principal(&request) {
+                        Some(_) if request.path.has_dot_segment() => Err(errors::dots()),
+                        Some(principal) => handle(self, &principal, &request).await,
+                        None => Ok(unauthorized()),
+                    },
+                }
+            }
+            // Only paths with parameters can have an invalid escape, and those require a key.
+            Err(_) if self.principal(&request).is_none() => Ok(unauthorized()),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Authenticates the caller against the current keys: a removed key is rejected, even on a
+    /// connection that used it before.
+    fn principal(&self, request: &Request) -> Option<Principal> {
+        let keys = self.keys.load();
+        keys.principal(request.header("authorization")?).cloned()
+    }
+}
+
+/// Whether a request takes so little processor time that a connection thread may handle it. Large
+/// definitions take longer to parse, and lists or indented output take longer to serialize.
+fn is_quick(request: &Request, found: &Result<ControlMatch, ApiError>) -> bool {
+    let of_one = matches!(found, Ok(RouteMatch::Found { segments, .. }) if !segments.is_empty());
+    of_one && request.body.len() <= QUICK_BODY && !request.flag("pretty")
+}
+
+/// Routes a request whose path begins with a prefix. `HEAD` is routed as `GET`.
+fn find_route(request: &Request, prefix: &str) -> Result<ControlMatch, ApiError> {
+    let method = match request.method {
+        Method::HEAD => &Method::GET,
+        ref method => method,
+    };
+    let found = find_below(prefix, ROUTES, method, &request.path)?;
+    Ok(found.unwrap_or(RouteMatch::NotFound))
+}
+
+/// Serves `control/common/authentication/unauthorized-is-plain-text`.
+fn unauthorized() -> Reply {
+    Reply::text(StatusCode::UNAUTHORIZED, "Unauthorized\n")
+}
+
+/// Timeout after which a hanging test fails. No test depends on how fast something is.
+#[cfg(test)]
+const HANG_LIMIT: std::time::Duration = std::time::Duration::from_secs(120);
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::{QUICK_BODY, find_route, is_quick};
+    use http_server::Request;
+
+    #[test]
+    fn threads_of_connections_answer_what_is_quick() {
+        for (method, path, length, quick) in [
+            ("GET", "/v1/bundles/b", 0, true),
+            ("PUT", "/v1/bundles/b", QUICK_BODY, true),
+            ("DELETE", "/v1/sources/s", 0, true),
+            ("PUT", "/v1/sources/s/data/d", 3, true),
+            ("PUT", "/v1/bundles/b", QUICK_BODY + 1, false),
+            ("GET", "/v1/bundles/b?pretty", 0, false),
+            ("GET", "/v1/bundles?limit=100", 0, false),
+            ("GET", "/v1/secrets", 0, false),
+            ("POST", "/v1/bundles/b", 0, false),
+            ("GET", "/v1/none", 0, false),
+        ] {
+            let body = Bytes::from(vec![b' '; length]);
+            let request = http::Request::builder().method(method).uri(path).body(body);
+            let request = request.map(Request::from).ok();
+            let found = request.map(|request| is_quick(&request, &find_route(&request, "")));
+            assert_eq!(found, Some(quick), "{method} {path}, {length} bytes");
+        }
+    }
+}

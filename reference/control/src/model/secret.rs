@@ -1,0 +1,263 @@
+//! Secret: a named credential whose value the API never returns.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+use zeroize::{Zeroize, Zeroizing};
+
+use super::{Kind, ValidationError, deserialize, name};
+use crate::allowed_hosts::AllowedHosts;
+
+/// Member of a secret that lists the hosts it may be sent to.
+const ALLOWED_HOSTS: &str = "allowed_hosts";
+
+/// Value of a secret as a JSON string, with the hosts that it may be sent to. It never appears in
+/// output of the program, and its memory is overwritten when it is dropped.
+pub(crate) struct Secret {
+    value: Zeroizing<Vec<u8>>,
+    allowed_hosts: Option<Vec<String>>,
+}
+
+/// Secret of a request or of the configuration, and whether everybody may refer to it, if set.
+#[derive(Debug)]
+pub(crate) struct GivenSecret {
+    pub(crate) secret: Secret,
+    pub(crate) shared: Option<bool>,
+}
+
+impl Secret {
+    /// Parses the secret of a request body, named by the path: the value is the member `value`, or
+    /// else the members of the body itself.
+    ///
+    /// Serves `control/common/names/secret-mismatch-refused`.
+    ///
+    /// # Errors
+    /// When the body is not a JSON object, names another secret, or its value is not an object.
+    pub(crate) fn read(path_name: &str, body: &[u8]) -> Result<GivenSecret, ValidationError> {
+        name::check_name(path_name)?;
+        let mut value = deserialize::json(body)?;
+        let read = match &mut value {
+            Value::Object(members) => Self::from_named_members(path_name, members),
+            _ => Err(ValidationError::new("must be an object")),
+        };
+        wipe(&mut value);
+        read
+    }
+
+    /// Parses the secret of a body whose name, if present, must match the path.
+    fn from_named_members(
+        path_name: &str,
+        members: &mut Map<String, Value>,
+    ) -> Result<GivenSecret, ValidationError> {
+        let body_name = match members.remove("name") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(body_name)) => Some(body_name),
+            Some(_) => return Err(ValidationError::new("must be a string").under("name")),
+        };
+        name::check_same(Kind::Secret, path_name, body_name.as_deref())?;
+        Self::from_members(members)
+    }
+
+    /// Parses the secret of an object, which contains the value as `value` or is the value itself.
+    /// Attributes are members next to the value; `allowed_hosts` may also be in it.
+    ///
+    /// # Errors
+    /// When the value, its type, its token or an attribute has the wrong type.
+    pub(crate) fn from_members(
+        members: &mut Map<String, Value>,
+    ) -> Result<GivenSecret, ValidationError> {
+        let shared = match members.remove("shared") {
+            None | Some(Value::Null) => None,
+            Some(Value::Bool(shared)) => Some(shared),
+            Some(_) => return Err(ValidationError::new("must be true or false").under("shared")),
+        };
+        let beside = hosts(members.remove(ALLOWED_HOSTS).as_ref())?;
+        let value = match members.get("value") {
+            None | Some(Value::Null) => members,
+            Some(_) => match members.get_mut("value").and_then(Value::as_object_mut) {
+                Some(value) => value,
+                None => return Err(ValidationError::new("must be an object").under("value")),
+            },
+        };
+        let within = hosts(value.remove(ALLOWED_HOSTS).as_ref());
+        let within = within.map_err(|invalid| invalid.under("value"))?;
+        let allowed_hosts = beside.or(within);
+        for field in ["type", "token"] {
+            if value.get(field).is_some_and(|field| !field.is_string()) {
+                return Err(ValidationError::new("must be a string")
+                    .under(field)
+                    .under("value"));
+            }
+        }
+        match serde_json::to_vec(value) {
+            Ok(text) => {
+                let value = Zeroizing::new(text);
+                let secret = Self {
+                    value,
+                    allowed_hosts,
+                };
+                Ok(GivenSecret { secret, shared })
+            }
+            Err(_) => Err(ValidationError::new("cannot be written").under("value")),
+        }
+    }
+
+    /// Restores a stored secret from the JSON of an object: the value with the allowed hosts.
+    pub(crate) fn opened(stored: Zeroizing<Vec<u8>>) -> Self {
+        let mut value: Value = serde_json::from_slice(&stored).unwrap_or_default();
+        let members = value.as_object_mut();
+        let allowed = members.and_then(|members| members.remove(ALLOWED_HOSTS));
+        // Nothing else is ever stored there; if it were, no host would be allowed.
+        let allowed_hosts = hosts(allowed.as_ref()).unwrap_or_else(|_| Some(Vec::new()));
+        let bare = serde_json::to_vec(&value);
+        wipe(&mut value);
+        let value = match (allowed, bare) {
+            (Some(_), Ok(bare)) => Zeroizing::new(bare),
+            _ => stored,
+        };
+        Self {
+            value,
+            allowed_hosts,
+        }
+    }
+
+    /// Returns the value.
+    pub(crate) fn expose(&self) -> &[u8] {
+        &self.value
+    }
+
+    /// Returns the JSON to be sealed and stored.
+    pub(crate) fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
+        let mut text = self.value.clone();
+        if let Some(hosts) = &self.allowed_hosts
+            && text.pop() == Some(b'}')
+        {
+            let comma = match text.len() {
+                1 => "",
+                _ => ",",
+            };
+            let hosts = Value::from(hosts.clone());
+            text.extend(format!("{comma}\"{ALLOWED_HOSTS}\":{hosts}}}").bytes());
+        }
+        text
+    }
+
+    /// Returns the patterns of the hosts that it may be sent to; `None` means no restriction.
+    pub(crate) fn allowed_hosts(&self) -> Option<&[String]> {
+        self.allowed_hosts.as_deref()
+    }
+}
+
+/// Parses host patterns, if present.
+fn hosts(given: Option<&Value>) -> Result<Option<Vec<String>>, ValidationError> {
+    let refused = |why: &str| ValidationError::new(why).under(ALLOWED_HOSTS);
+    let items = match given {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::Array(items)) => items,
+        Some(_) => return Err(refused("must be an array of strings")),
+    };
+    let texts = items.iter().map(|item| item.as_str().map(str::to_owned));
+    let texts: Option<Vec<String>> = texts.collect();
+    let texts = texts.ok_or_else(|| refused("must be an array of strings"))?;
+    match AllowedHosts::read(&texts) {
+        Ok(_) => Ok(Some(texts)),
+        Err(why) => Err(refused(&why)),
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+/// Overwrites the strings of a JSON value.
+pub(crate) fn wipe(value: &mut Value) {
+    match value {
+        Value::String(text) => text.zeroize(),
+        Value::Array(items) => items.iter_mut().for_each(wipe),
+        Value::Object(members) => members.values_mut().for_each(wipe),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bodies_and_their_values() {
+        for (body, expected) in [
+            (
+                r#"{"value":{"token":"t","type":"token_auth"}}"#,
+                Some(r#"{"token":"t","type":"token_auth"}"#),
+            ),
+            (r#"{"name":"s","value":{}}"#, Some("{}")),
+            (r#"{"name":"","value":{}}"#, Some("{}")),
+            (r#"{"type":"password"}"#, Some(r#"{"type":"password"}"#)),
+            ("{}", Some("{}")),
+            (r#"{"name":"other","value":{}}"#, None),
+            (r#"{"name":1,"value":{}}"#, None),
+            (r#"{"value":5}"#, None),
+            (r#"{"value":{"type":5}}"#, None),
+            (r#"{"value":{"token":[]}}"#, None),
+            ("[]", None),
+            ("null", None),
+            ("{", None),
+        ] {
+            let given = Secret::read("s", body.as_bytes());
+            let text = given.as_ref().ok().map(|given| given.secret.expose());
+            assert_eq!(text, expected.map(str::as_bytes), "{body}");
+            assert!(!format!("{given:?}").contains("token_auth"));
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_a_secret_is_no_part_of_its_value() -> Result<(), ValidationError> {
+        for (body, shared, hosts) in [
+            (r#"{"value":{"type":"t"}}"#, None, None),
+            (r#"{"type":"t","shared":true}"#, Some(true), None),
+            (
+                r#"{"value":{"type":"t"},"shared":false}"#,
+                Some(false),
+                None,
+            ),
+            (
+                r#"{"value":{"type":"t"},"allowed_hosts":["a"]}"#,
+                None,
+                Some(1),
+            ),
+            (
+                r#"{"type":"t","allowed_hosts":["a","*.b:1"]}"#,
+                None,
+                Some(2),
+            ),
+            (
+                r#"{"value":{"allowed_hosts":[],"type":"t"}}"#,
+                None,
+                Some(0),
+            ),
+            (r#"{"type":"t","allowed_hosts":null}"#, None, None),
+        ] {
+            let given = Secret::read("s", body.as_bytes())?;
+            assert_eq!(given.shared, shared, "{body}");
+            let opened = Secret::opened(given.secret.to_bytes());
+            for secret in [given.secret, opened] {
+                assert_eq!(secret.expose(), br#"{"type":"t"}"#, "{body}");
+                assert_eq!(secret.allowed_hosts().map(<[_]>::len), hosts, "{body}");
+            }
+        }
+        for body in [
+            r#"{"value":{},"shared":1}"#,
+            r#"{"value":{},"allowed_hosts":"a"}"#,
+            r#"{"value":{},"allowed_hosts":[1]}"#,
+            r#"{"value":{"allowed_hosts":{}}}"#,
+            r#"{"value":{},"allowed_hosts":["["]}"#,
+        ] {
+            assert!(Secret::read("s", body.as_bytes()).is_err(), "{body}");
+        }
+        let empty = Secret::read("s", br#"{"allowed_hosts":["a"]}"#)?.secret;
+        assert_eq!(empty.to_bytes().as_slice(), br#"{"allowed_hosts":["a"]}"#);
+        Ok(())
+    }
+}

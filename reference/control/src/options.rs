@@ -1,0 +1,273 @@
+//! Command line options of the control plane.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tracing::info;
+use zeroize::Zeroizing;
+
+use super::allowed_hosts::AllowedHosts;
+use super::builder::{Access, EvaluationBounds, Limits};
+use super::cipher::{Cipher, CipherError};
+use super::keyring::Keyring;
+use super::storage::AllowedStorages;
+use super::store::{Contents, Database, DatabaseUrl, tighten};
+use super::worker::Settings;
+use http_server::StartError;
+use http_server::units::{duration, size_or_none};
+
+/// Environment variable with the encryption key. It is not a flag, because flags appear in process
+/// listings.
+pub(super) const KEY_VARIABLE: &str = "REFERENCE_ENCRYPTION_KEY";
+
+/// Environment variable with another key that secrets may still be encrypted with.
+const PREVIOUS_KEY_VARIABLE: &str = "REFERENCE_PREVIOUS_ENCRYPTION_KEY";
+
+/// Environment variable with the key that a rotation encrypts secrets with.
+pub(super) const NEW_KEY_VARIABLE: &str = "REFERENCE_NEW_ENCRYPTION_KEY";
+
+/// Command-line options of the control plane.
+#[derive(Debug, Clone, clap::Args)]
+#[group(id = "control")]
+pub struct Options {
+    /// Configuration file, or a folder of them; may be repeated, later files count
+    #[arg(long, value_name = "FILE|DIR")]
+    pub(super) config: Vec<PathBuf>,
+    /// Database: sqlite:FILE, sqlite::memory: or postgres://USER@HOST/NAME; otherwise the one that
+    /// the configuration names, or else sqlite:control.db
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "REFERENCE_DATABASE",
+        hide_env_values = true
+    )]
+    pub(super) database: Option<DatabaseUrl>,
+    /// File with the key that encrypts secrets, 32 random bytes in base64; otherwise the variable
+    /// REFERENCE_ENCRYPTION_KEY applies; next to an SQLite file a key file is created
+    #[arg(long, value_name = "FILE")]
+    pub(super) encryption_key_file: Option<PathBuf>,
+    /// File with another key that secrets may be encrypted with, before or after a rotation; may
+    /// be repeated; otherwise the variable REFERENCE_PREVIOUS_ENCRYPTION_KEY applies
+    #[arg(long, value_name = "FILE")]
+    pub(super) previous_encryption_key_file: Vec<PathBuf>,
+    /// Folder below which sources may name directories and local repositories; may be repeated.
+    /// Without one, no source reads the server's disk
+    #[arg(long, value_name = "DIR")]
+    pub(super) source_root: Vec<PathBuf>,
+    /// Folder whose subfolders are the libraries that sources may name as `builtin`; may be
+    /// repeated, the first that has a library is used. Without one, there are no such libraries
+    #[arg(long, value_name = "DIR")]
+    pub(super) builtin_root: Vec<PathBuf>,
+    /// Folder below which bundles may be written to files; may be repeated. Relative paths are below
+    /// the first; without one, no bundle is written to the server's disk
+    #[arg(long, value_name = "DIR")]
+    pub(super) bundle_root: Vec<PathBuf>,
+    /// Host that datasources, repositories and custom URLs of object storages may name, as
+    /// `git.example.com`, `*.example.com` or `127.0.0.1:9000`; may be repeated. Without one, none may
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
+    pub(super) allow_host: Vec<String>,
+    /// Let secrets be sent over plain http, to datasources, repositories and object storages
+    #[arg(long)]
+    pub(super) allow_secrets_over_http: bool,
+    /// Variable of the environment that `revision` of a bundle sees as opa.runtime().env; may be
+    /// repeated. Without one, it sees none
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(super) revision_env: Vec<String>,
+    /// Folder in storages below which bundles lie in a folder named after their owner,
+    /// PREFIX/NAME/; it may be empty. Administrators may put bundles anywhere, without a prefix
+    /// everybody may
+    #[arg(long, value_name = "PREFIX")]
+    pub(super) owner_prefix: Option<String>,
+    /// Folder that keeps repositories from one start to the next, for this process alone;
+    /// otherwise a temporary one
+    #[arg(long, value_name = "DIR")]
+    pub(super) data_dir: Option<PathBuf>,
+    /// Time after which a bundle is built again when no definition has changed, such as 30s or 5m
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
+    pub(super) rebuild_interval: Duration,
+    /// Bundles that are built at the same time
+    #[arg(long, value_name = "COUNT", default_value = "4")]
+    pub(super) concurrent_builds: NonZeroUsize,
+    /// Time that `revision` and `transform_query` of one build may take together, such as 500ms
+    /// or 5s; 0 for any
+    #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = duration)]
+    pub(super) build_evaluation_timeout: Duration,
+    /// Memory of the values that they may make, such as 64MiB; 0 for all there is
+    #[arg(long, value_name = "SIZE", default_value = "128MiB", value_parser = size_or_none)]
+    pub(super) build_evaluation_memory: u64,
+    /// Only serve the API; another process on the same database builds the bundles
+    #[arg(long)]
+    pub(super) no_builder: bool,
+}
+
+/// Returns the environment variables that are set.
+fn variables(names: &[String]) -> BTreeMap<String, String> {
+    let set = |name: &String| Some((name.clone(), std::env::var(name).ok()?));
+    names.iter().filter_map(set).collect()
+}
+
+/// Strips the slashes at both ends of a prefix.
+fn trimmed(prefix: &str) -> String {
+    prefix.trim_matches('/').to_owned()
+}
+
+impl Options {
+    /// Returns the settings of the workers.
+    ///
+    /// # Errors
+    /// When a folder does not exist, a pattern is invalid, or the interval between builds is zero.
+    pub(super) fn settings(&self) -> Result<Settings, StartError> {
+        let roots = [&self.source_root, &self.builtin_root, &self.bundle_root];
+        for root in roots.into_iter().flatten() {
+            if !root.is_dir() {
+                let message = format!("`{}` is not a directory", root.display());
+                return Err(StartError::new(message));
+            }
+        }
+        if self.rebuild_interval.is_zero() {
+            return Err(StartError::new("--rebuild-interval must be longer than 0"));
+        }
+        let prefix = self.owner_prefix.as_deref().unwrap_or_default();
+        if prefix.split('/').any(|step| matches!(step, "." | "..")) {
+            return Err(StartError::new("--owner-prefix must not hold `.` or `..`"));
+        }
+        if let Err(why) = AllowedHosts::read(&self.allow_host) {
+            return Err(StartError::new(format!("--allow-host {why}")));
+        }
+        Ok(Settings {
+            access: Access {
+                source_roots: self.source_root.clone(),
+                builtin_roots: self.builtin_root.clone(),
+                hosts: self.allow_host.clone(),
+                secrets_over_http: self.allow_secrets_over_http,
+                environment: variables(&self.revision_env),
+                programs: PathBuf::new(),
+                limits: Limits {
+                    evaluations: self.evaluation_bounds(),
+                    ..Limits::default()
+                },
+            },
+            destinations: AllowedStorages {
+                roots: self.bundle_root.clone(),
+                hosts: self.allow_host.clone(),
+                secrets_over_http: self.allow_secrets_over_http,
+            },
+            owner_prefix: self.owner_prefix.as_deref().map(trimmed),
+            work: self.data_dir.clone(),
+            interval: self.rebuild_interval,
+            concurrent: match self.no_builder {
+                true => 0,
+                false => self.concurrent_builds.get(),
+            },
+        })
+    }
+
+    /// Returns the limits for evaluations of a build.
+    fn evaluation_bounds(&self) -> EvaluationBounds {
+        let (time, memory) = (self.build_evaluation_timeout, self.build_evaluation_memory);
+        EvaluationBounds {
+            time: Some(time).filter(|time| !time.is_zero()),
+            memory: Some(memory).filter(|bytes| *bytes > 0),
+        }
+    }
+
+    /// Returns the address of the database.
+    pub(super) fn database_url(&self) -> DatabaseUrl {
+        self.database.clone().unwrap_or_default()
+    }
+
+    /// Checks that the address names a supported database.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub(super) fn check_database(&self) -> Result<Database, StartError> {
+        let message =
+            "the database must be sqlite:FILE, sqlite::memory: or postgres://USER@HOST/NAME";
+        let database = self.database_url().database();
+        database.ok_or_else(|| StartError::new(message))
+    }
+
+    /// Returns the keys from the options, the environment or the key file of the database. For an
+    /// SQLite file without a key check, a key is created.
+    ///
+    /// # Errors
+    /// When there is no usable key for the database.
+    pub(super) fn keyring(&self, contents: &Contents) -> Result<Keyring, StartError> {
+        if let Some(given) = self.given_keyring()? {
+            return Ok(given);
+        }
+        let current = match self.check_database()? {
+            Database::Memory => Cipher::ephemeral()?,
+            Database::File(file) => {
+                let path = key_beside(&file);
+                if matches!(contents, Contents::Ours { check: Some(_) }) {
+                    return Err(StartError::new(format!(
+                        "the encryption key file `{}` is gone, and without it the secrets of \
+                         the database cannot be read; put it back, or give the key with \
+                         --encryption-key-file or {KEY_VARIABLE}",
+                        path.display()
+                    )));
+                }
+                info!(file = %path.display(), "the encryption key is in a file next to the database");
+                Cipher::from_file_or_new(&path)?
+            }
+            Database::Postgres => {
+                return Err(StartError::new(format!(
+                    "PostgreSQL needs an encryption key: give --encryption-key-file or {KEY_VARIABLE}"
+                )));
+            }
+        };
+        Ok(Keyring::new(current, self.previous_keys()?))
+    }
+
+    /// Returns the configured or existing keys; `None` when there is no current key.
+    ///
+    /// # Errors
+    /// When a given key cannot be used.
+    pub(super) fn given_keyring(&self) -> Result<Option<Keyring>, StartError> {
+        let given = match (&self.encryption_key_file, self.check_database()?) {
+            (Some(path), _) => Some(Cipher::from_file(path)),
+            (None, database) => from_variable(KEY_VARIABLE).or_else(|| match database {
+                Database::File(file) => {
+                    let path = key_beside(&file);
+                    tighten(&path);
+                    path.exists().then(|| Cipher::from_file(&path))
+                }
+                Database::Memory | Database::Postgres => None,
+            }),
+        };
+        match given {
+            Some(current) => Ok(Some(Keyring::new(current?, self.previous_keys()?))),
+            None => Ok(None),
+        }
+    }
+
+    fn previous_keys(&self) -> Result<Vec<Cipher>, StartError> {
+        let files = self.previous_encryption_key_file.iter();
+        let mut keys = Vec::new();
+        for key in files.map(|path| Cipher::from_file(path)) {
+            keys.push(key?);
+        }
+        if keys.is_empty()
+            && let Some(key) = from_variable(PREVIOUS_KEY_VARIABLE)
+        {
+            keys.push(key?);
+        }
+        Ok(keys)
+    }
+}
+
+/// Returns the path of the default key file of an SQLite file.
+pub(super) fn key_beside(database: &Path) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push(".key");
+    PathBuf::from(name)
+}
+
+/// Reads the key in an environment variable, if it is set.
+pub(super) fn from_variable(name: &str) -> Option<Result<Cipher, CipherError>> {
+    let text = std::env::var(name).map(Zeroizing::new).ok()?;
+    Some(Cipher::from_text(&text))
+}

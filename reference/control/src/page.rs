@@ -1,0 +1,138 @@
+//! Paging: `limit` and `cursor` of the list endpoints.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest, Sha256};
+
+use super::model::Kind;
+use http_server::{ApiError, Request};
+
+/// Maximum number of items of a page, and the default.
+const MAX_PAGE: u32 = 100;
+
+/// Number of bytes of a cursor that prove that it was issued for the collection.
+const CHECK: usize = 4;
+
+/// Part of a collection that a request asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Page {
+    /// Position of the last item that the client has seen.
+    pub(crate) after: i64,
+    /// Maximum number of items to return.
+    pub(crate) limit: u32,
+}
+
+impl Page {
+    /// Parses `limit` and `cursor`; an empty value counts as absent.
+    ///
+    /// Serves `control/common/paging/limit-not-integer` and the `limit-maximum` rules: a larger
+    /// limit is reduced, one below 1 is refused because no page could satisfy it and make progress.
+    ///
+    /// # Errors
+    /// `invalid_parameter` when the limit is not a positive integer, or the cursor was not issued
+    /// for this collection.
+    pub(crate) fn read(kind: Kind, request: &Request) -> Result<Self, ApiError> {
+        let given = |name| request.parameter(name).filter(|value| !value.is_empty());
+        Ok(Self {
+            after: given("cursor").map_or(Ok(0), |cursor| after(kind, cursor))?,
+            limit: limit_of(request, MAX_PAGE)?,
+        })
+    }
+}
+
+/// Parses `limit`, which defaults to `most` and is capped at it.
+///
+/// # Errors
+/// `invalid_parameter` when it is not a positive integer.
+pub(crate) fn limit_of(request: &Request, most: u32) -> Result<u32, ApiError> {
+    let given = request.parameter("limit").filter(|value| !value.is_empty());
+    given.map_or(Ok(most), |text| Ok(limit(text)?.min(most)))
+}
+
+fn limit(text: &str) -> Result<u32, ApiError> {
+    let digits = text.strip_prefix('+').unwrap_or(text);
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    // A number that overflows its type exceeds the maximum as well.
+    let limit = digits.parse().unwrap_or(MAX_PAGE);
+    if !is_number || limit == 0 {
+        let message = format!("`limit` must be an integer of at least 1, not `{text}`");
+        return Err(ApiError::invalid_parameter(message));
+    }
+    Ok(limit.min(MAX_PAGE))
+}
+
+/// Returns the cursor that continues after an item.
+pub(crate) fn cursor(kind: Kind, id: i64) -> String {
+    let mut bytes = id.to_be_bytes().to_vec();
+    bytes.extend(check(kind, id));
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+fn after(kind: Kind, cursor: &str) -> Result<i64, ApiError> {
+    let foreign = || {
+        let message = format!("`cursor` was not given out for a list of {kind}s");
+        ApiError::invalid_parameter(message)
+    };
+    let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| foreign())?;
+    let (id, proof) = bytes.split_first_chunk().ok_or_else(foreign)?;
+    let id = i64::from_be_bytes(*id);
+    if proof == check(kind, id) {
+        Ok(id)
+    } else {
+        Err(foreign())
+    }
+}
+
+/// Checksum that tells a cursor from one of another collection and from noise; it is not a secret.
+fn check(kind: Kind, id: i64) -> [u8; CHECK] {
+    let mut hash = Sha256::new();
+    hash.update(kind.name());
+    hash.update(id.to_be_bytes());
+    let [a, b, c, d, ..] = <[u8; 32]>::from(hash.finalize());
+    [a, b, c, d]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits() {
+        for (text, expected) in [
+            ("1", Some(1)),
+            ("+7", Some(7)),
+            ("100", Some(100)),
+            ("101", Some(100)),
+            ("99999999999999999999999", Some(100)),
+            ("0", None),
+            ("-1", None),
+            ("1.5", None),
+            ("abc", None),
+            ("+", None),
+            ("1e2", None),
+            (" 1", None),
+        ] {
+            assert_eq!(limit(text).ok(), expected, "`{text}`");
+        }
+    }
+
+    #[test]
+    fn cursors_are_bound_to_their_collection() {
+        let cursor = cursor(Kind::Bundle, 42);
+        assert_eq!(after(Kind::Bundle, &cursor), Ok(42));
+        for broken in [
+            &cursor[..15],
+            "garbage",
+            "!!!",
+            "%",
+            "-1",
+            "AAAA",
+            &"9".repeat(30),
+        ] {
+            assert!(after(Kind::Bundle, broken).is_err(), "`{broken}`");
+        }
+        for kind in [Kind::Source, Kind::Stack, Kind::Secret] {
+            assert!(after(kind, &cursor).is_err(), "{kind}");
+        }
+    }
+}

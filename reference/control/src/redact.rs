@@ -1,0 +1,163 @@
+//! Removes secrets from the messages of a build.
+
+use serde_json::Value;
+
+use crate::model::{Secret, wipe};
+
+/// Maximum length of a message, in characters.
+const MAX_MESSAGE_CHARS: usize = 2000;
+
+/// Replacement for a secret.
+const HIDDEN: &str = "***";
+
+/// Replacement for a control character.
+const REPLACED: char = char::REPLACEMENT_CHARACTER;
+
+/// Minimum length of a string that is treated as a secret, in bytes: shorter ones occur in ordinary
+/// words and protect nothing.
+const SHORTEST: usize = 4;
+
+/// Members of secret values that are not secret.
+const OPEN: &[&str] = &[
+    "type",
+    "in",
+    "issuer",
+    "token_endpoint",
+    "scopes",
+    "fingerprints",
+];
+
+/// Masks every string of the secrets' values in the message, and the parts of URLs that may be
+/// secret: other owners may read it.
+pub(super) fn redact<'s>(mut message: String, secrets: impl Iterator<Item = &'s Secret>) -> String {
+    for secret in secrets {
+        if let Ok(mut value) = serde_json::from_slice::<Value>(secret.expose()) {
+            if let Value::Object(members) = &value {
+                let secret = members
+                    .iter()
+                    .filter(|(name, _)| !OPEN.contains(&name.as_str()));
+                secret.for_each(|(_, value)| hide(&mut message, value));
+            }
+            wipe(&mut value);
+        }
+    }
+    without_address_secrets(&message)
+}
+
+/// Masks users, queries and fragments of the URLs in a message. The user of an ssh URL without a
+/// password stays visible, as it only names the login.
+fn without_address_secrets(message: &str) -> String {
+    const AFTER: &str = "://";
+    let mut shown = String::with_capacity(message.len());
+    let mut rest = message;
+    while let Some((before, behind)) = rest.split_once(AFTER) {
+        let is_ssh = before.ends_with("ssh");
+        shown.push_str(before);
+        shown.push_str(AFTER);
+        let end = behind.find(char::is_whitespace).unwrap_or(behind.len());
+        let (address, after) = behind.split_at_checked(end).unwrap_or((behind, ""));
+        let closed = address.trim_end_matches([')', ']', '>', '`', '"', '\'', ':', ';', ',', '.']);
+        let authority = closed.find(['/', '?', '#']).unwrap_or(closed.len());
+        let (authority, place) = closed.split_at_checked(authority).unwrap_or((closed, ""));
+        match authority.rsplit_once('@') {
+            Some((user, host)) if !is_ssh || user.contains(':') => {
+                shown.push_str(HIDDEN);
+                shown.push('@');
+                shown.push_str(host);
+            }
+            _ => shown.push_str(authority),
+        }
+        match place.find(['?', '#']) {
+            Some(query) => {
+                shown.push_str(place.get(..=query).unwrap_or_default());
+                shown.push_str(HIDDEN);
+            }
+            None => shown.push_str(place),
+        }
+        shown.push_str(address.get(closed.len()..).unwrap_or_default());
+        rest = after;
+    }
+    shown.push_str(rest);
+    shown
+}
+
+/// Truncates the message, and replaces control characters, which terminals interpret or PostgreSQL
+/// cannot store: the error may have contained anything.
+pub(super) fn shorten(message: &str) -> String {
+    let is_hidden = |at: char| at.is_control() && !matches!(at, '\n' | '\t');
+    let shown = |at| if is_hidden(at) { REPLACED } else { at };
+    let mut characters = message.chars().map(shown);
+    let mut short: String = characters.by_ref().take(MAX_MESSAGE_CHARS).collect();
+    if characters.next().is_some() {
+        short.push('…');
+    }
+    short
+}
+
+fn hide(message: &mut String, value: &Value) {
+    match value {
+        Value::String(text) => {
+            // The lines of a multi-line key may appear separately.
+            let lines = text.lines().map(str::trim);
+            for part in std::iter::once(text.trim()).chain(lines) {
+                if part.len() >= SHORTEST && message.contains(part) {
+                    *message = message.replace(part, HIDDEN);
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| hide(message, item)),
+        Value::Object(members) => members.values().for_each(|item| hide(message, item)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zeroize::Zeroizing;
+
+    use super::*;
+
+    #[test]
+    fn addresses_have_no_secrets() {
+        for (message, expected) in [
+            (
+                "git: error sending request for url (https://h:1/a/p.git?token=a)b/info/refs?x=y): no",
+                "git: error sending request for url (https://h:1/a/p.git?***): no",
+            ),
+            (
+                "`https://TOKEN@h/x` and http://u:p@w@h",
+                "`https://***@h/x` and http://***@h",
+            ),
+            (
+                "ssh://git@h/x or ssh://git:p@h/x#f",
+                "ssh://git@h/x or ssh://***@h/x#***",
+            ),
+            ("https://h?a", "https://h?***"),
+            ("https://h/a://b?c\nd?e", "https://h/a://b?***\nd?e"),
+            ("is it? file:///a/b :// ?", "is it? file:///a/b :// ?"),
+        ] {
+            assert_eq!(redact(message.to_owned(), std::iter::empty()), expected);
+        }
+    }
+
+    #[test]
+    fn secrets_are_hidden_and_messages_are_short() {
+        let secret = r#"{"type":"basic_auth","username":"ann","password":"hush hush",
+            "headers":{"x":["line one\nline two"]}}"#;
+        let secret = Secret::opened(Zeroizing::new(secret.into()));
+        for (message, expected) in [
+            ("basic_auth of ann failed", "basic_auth of ann failed"),
+            ("password `hush hush` is wrong", "password `***` is wrong"),
+            ("at line two: no", "at ***: no"),
+            ("", ""),
+        ] {
+            let shown = redact(message.to_owned(), [&secret].into_iter());
+            assert_eq!(shown, expected);
+        }
+        let long = "ü".repeat(5000);
+        let cut = shorten(&long);
+        assert_eq!(cut.chars().count(), MAX_MESSAGE_CHARS + 1);
+        let shown = shorten("a\0b\u{1b}[2Jc\r\nd\te");
+        assert_eq!(shown, "a\u{fffd}b\u{fffd}[2Jc\u{fffd}\nd\te");
+    }
+}

@@ -1,0 +1,53 @@
+//! Clients of object storage, for bundles that are written and documents that are fetched.
+
+mod bounded;
+
+use std::time::Duration;
+
+use object_store::client::{HttpClient, HttpConnector};
+use object_store::{ClientOptions, Error, RetryConfig};
+use reqwest::redirect::Policy;
+
+use self::bounded::Bounded;
+
+/// Timeout for connecting.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// Timeout for one request, with its body.
+pub(super) const REQUEST: Duration = Duration::from_secs(120);
+
+/// Connector for clients that follow no redirects: a redirect could lead to a host that is not
+/// allowed.
+#[derive(Debug)]
+pub(super) struct NoRedirects;
+
+impl HttpConnector for NoRedirects {
+    fn connect(&self, _options: &ClientOptions) -> object_store::Result<HttpClient> {
+        http_server::tls_provider::install();
+        let client = reqwest::Client::builder()
+            .redirect(Policy::none())
+            .connect_timeout(CONNECT)
+            .timeout(REQUEST)
+            .build();
+        let client = client.map_err(|failure| Error::Generic {
+            store: "HTTP",
+            source: Box::new(failure),
+        })?;
+        Ok(HttpClient::new(Bounded(client)))
+    }
+}
+
+/// Returns the retry policy: a few retries; the build is tried again later anyway.
+pub(super) fn retries() -> RetryConfig {
+    RetryConfig {
+        max_retries: 2,
+        retry_timeout: Duration::from_secs(30),
+        ..RetryConfig::default()
+    }
+}
+
+/// Whether a name cannot change the host or path of the URL built from it.
+pub(super) fn is_plain(name: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'$');
+    !name.is_empty() && !name.starts_with('.') && name.bytes().all(fits)
+}

@@ -1,0 +1,387 @@
+//! Storage locations claimed by bundles.
+//!
+//! The table rows are authoritative, and the primary key prevents two bundles from claiming one
+//! location. Each transaction claims the locations of its bundle in sorted order and releases
+//! others only afterwards, so that two of them cannot deadlock; a start, which claims those of many
+//! bundles, takes a table lock. So does a claim for a file: it must not be within the location of
+//! another bundle, nor contain one, which no table constraint expresses.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use sqlx::any::AnyRow;
+use sqlx::{Any, AssertSqlSafe, Executor, Row as _, Transaction, query};
+use tracing::warn;
+
+use super::Store;
+use super::error::StoreError;
+use super::upsert::Upsert;
+use crate::model::{Bundle, Entry, ObjectStorage, Places};
+use crate::principal::Principal;
+use crate::storage_location;
+
+/// Maximum number of claim attempts if a location is released before its holder is read.
+const ATTEMPTS: usize = 3;
+
+/// Result of claiming a location for a build.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ClaimOutcome {
+    /// The bundle has the location.
+    Own,
+    /// The bundle of this name has the location.
+    Foreign(String),
+    /// The links of its folder cannot be resolved, for this reason.
+    Unknown(String),
+    /// The bundle is deleted, or its definition now has another location than the build.
+    Changed,
+}
+
+/// Bundle that holds a location.
+struct Holder {
+    id: i64,
+    name: String,
+    owner: String,
+}
+
+impl Holder {
+    fn read(row: &AnyRow) -> Result<Self, sqlx::Error> {
+        Ok(Self {
+            id: row.try_get(0)?,
+            name: row.try_get(1)?,
+            owner: row.try_get(2)?,
+        })
+    }
+}
+
+impl Store {
+    /// Claims the locations of declared bundles. One whose location belongs to a bundle that is not
+    /// declared gets none, so that nobody can prevent the server from starting.
+    ///
+    /// # Errors
+    /// `PlaceTaken` when two declared bundles have the same location.
+    pub(super) async fn place_declared(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+        written: &[(Upsert, &Entry)],
+    ) -> Result<(), StoreError> {
+        self.lock_places(transaction).await?;
+        // Releases first, because another one may claim the location.
+        let mut bundles = Vec::new();
+        for (bundle, entry) in written {
+            let held = held_before(transaction, bundle).await?;
+            if held != entry.places.own {
+                forget_folders(transaction, bundle.id).await?;
+            }
+            leave(transaction, bundle.id, &held, &entry.places).await?;
+            bundles.push((bundle, entry, held));
+        }
+        for (bundle, entry, held) in bundles {
+            let Some(holder) = take(transaction, bundle.id, &held, &entry.places).await? else {
+                continue;
+            };
+            if written.iter().any(|(other, _)| other.id == holder.id) {
+                return Err(StoreError::PlaceTaken {
+                    bundle: entry.name.clone(),
+                    holder: Some(holder.name),
+                });
+            }
+            warn_of(&entry.name, &holder.name);
+            leave(
+                transaction,
+                bundle.id,
+                &entry.places.own,
+                &Places::default(),
+            )
+            .await?;
+        }
+        Ok(())
+    }
+
+    /// Claims locations for bundles that have none yet, the oldest bundle first. One whose location
+    /// is taken gets none, which is logged.
+    pub(crate) async fn migrate_storage_locations(
+        &self,
+        roots: &[PathBuf],
+    ) -> Result<(), StoreError> {
+        let mut transaction = self.begin().await?;
+        self.lock_places(&mut transaction).await?;
+        let select = query(
+            "SELECT r.id, r.name, r.definition FROM resources r WHERE r.kind = 'bundle' \
+             AND NOT EXISTS (SELECT 1 FROM places p WHERE p.bundle_id = r.id) ORDER BY r.id",
+        );
+        for row in select.fetch_all(&mut *transaction).await? {
+            let (id, name): (i64, String) = (row.try_get(0)?, row.try_get(1)?);
+            let bundle: Bundle = serde_json::from_str(row.try_get(2)?)?;
+            let storage = bundle.object_storage.as_ref();
+            let places = storage.map(|storage| storage_location::places(storage, roots));
+            let places = places.unwrap_or_default();
+            let held = BTreeSet::new();
+            if let Some(holder) = take(&mut transaction, id, &held, &places).await? {
+                warn_of(&name, &holder.name);
+                leave(&mut transaction, id, &places.own, &Places::default()).await?;
+            }
+        }
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// Prevents others from claiming or releasing locations until the transaction ends, which is
+    /// needed when one transaction claims the locations of many bundles.
+    async fn lock_places(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+    ) -> Result<(), StoreError> {
+        if self.is_postgres() {
+            let lock = "LOCK TABLE places IN SHARE ROW EXCLUSIVE MODE";
+            transaction.execute(lock).await?;
+        }
+        Ok(())
+    }
+
+    /// Claims, for a build, the locations that its storage resolves to.
+    pub(crate) async fn claim_locations(
+        &self,
+        bundle: i64,
+        storage: &ObjectStorage,
+        places: &Places,
+    ) -> Result<ClaimOutcome, StoreError> {
+        if held(self.reader(), bundle).await? == places.own {
+            return Ok(ClaimOutcome::Own);
+        }
+        let mut transaction = self.begin().await?;
+        // A concurrent change of the definition waits, or is visible here.
+        let select = self.locking(
+            "SELECT definition FROM resources WHERE id = $1",
+            "SELECT definition FROM resources WHERE id = $1 FOR NO KEY UPDATE",
+        );
+        let row = query(select).bind(bundle);
+        let Some(row) = row.fetch_optional(&mut *transaction).await? else {
+            return Ok(ClaimOutcome::Changed);
+        };
+        let now: Bundle = serde_json::from_str(row.try_get(0)?)?;
+        let now = serde_json::to_value(&now.object_storage)?;
+        if now != serde_json::to_value(storage)? {
+            return Ok(ClaimOutcome::Changed);
+        }
+        if places.is_file {
+            self.lock_places(&mut transaction).await?;
+        }
+        let held = held(&mut *transaction, bundle).await?;
+        match take(&mut transaction, bundle, &held, places).await? {
+            Some(holder) => Ok(ClaimOutcome::Foreign(holder.name)),
+            None => {
+                leave(&mut transaction, bundle, &held, places).await?;
+                transaction.commit().await?;
+                Ok(ClaimOutcome::Own)
+            }
+        }
+    }
+
+    /// Marks other bundles to be written again that claimed one of these locations while a build of
+    /// this bundle, which had it before, may still have written there.
+    pub(crate) async fn write_again(
+        &self,
+        bundle: i64,
+        places: &BTreeSet<String>,
+    ) -> Result<(), StoreError> {
+        for place in places {
+            let select = query("SELECT bundle_id FROM places WHERE place = $1 AND bundle_id <> $2");
+            let select = select.bind(place.as_str()).bind(bundle);
+            if let Some(row) = select.fetch_optional(self.reader()).await? {
+                self.publish_again(row.try_get(0)?).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Claims the locations of a bundle's definition, and releases all others.
+    ///
+    /// # Errors
+    /// `PlaceTaken`; it names the other bundle only if the principal can see it.
+    pub(super) async fn place(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+        bundle: &Upsert,
+        entry: &Entry,
+        principal: &Principal,
+    ) -> Result<(), StoreError> {
+        let held = held_before(transaction, bundle).await?;
+        if entry.places.is_file && held != entry.places.own {
+            self.lock_places(transaction).await?;
+        }
+        match take(transaction, bundle.id, &held, &entry.places).await? {
+            None => leave(transaction, bundle.id, &held, &entry.places).await,
+            Some(holder) => Err(StoreError::PlaceTaken {
+                bundle: entry.name.clone(),
+                holder: Some(holder.name).filter(|_| principal.sees(&holder.owner)),
+            }),
+        }
+    }
+}
+
+/// Returns the locations that a resource had before it was written.
+async fn held_before(
+    transaction: &mut Transaction<'static, Any>,
+    written: &Upsert,
+) -> Result<BTreeSet<String>, StoreError> {
+    match written.has_places {
+        true => held(&mut **transaction, written.id).await,
+        false => Ok(BTreeSet::new()),
+    }
+}
+
+/// Returns the locations of a bundle.
+async fn held(
+    executor: impl Executor<'_, Database = Any>,
+    bundle: i64,
+) -> Result<BTreeSet<String>, StoreError> {
+    let select = query("SELECT place FROM places WHERE bundle_id = $1").bind(bundle);
+    let rows = select.fetch_all(executor).await?;
+    let places = rows.iter().map(|row| row.try_get(0));
+    Ok(places.collect::<Result<_, sqlx::Error>>()?)
+}
+
+/// Claims additional locations for a bundle; returns the holder of one of them, of a location that
+/// contains one, or of a location within one.
+async fn take(
+    transaction: &mut Transaction<'static, Any>,
+    id: i64,
+    held: &BTreeSet<String>,
+    wanted: &Places,
+) -> Result<Option<Holder>, StoreError> {
+    if wanted.own == *held {
+        return Ok(None);
+    }
+    for place in wanted.own.difference(held) {
+        if let Some(holder) = take_one(transaction, id, place).await? {
+            return Ok(Some(holder));
+        }
+    }
+    if !wanted.is_file {
+        return Ok(None);
+    }
+    let inner = "SELECT r.id, r.name, r.owner FROM place_folders p \
+         JOIN resources r ON r.id = p.bundle_id WHERE p.bundle_id <> $1 AND p.folder";
+    if let Some(holder) = first_among(transaction, inner, id, &wanted.own).await? {
+        return Ok(Some(holder));
+    }
+    let outer = "SELECT r.id, r.name, r.owner FROM places p \
+         JOIN resources r ON r.id = p.bundle_id WHERE p.bundle_id <> $1 AND p.place";
+    if let Some(holder) = first_among(transaction, outer, id, &wanted.folders).await? {
+        return Ok(Some(holder));
+    }
+    lie_in(transaction, id, &wanted.folders).await?;
+    Ok(None)
+}
+
+/// Claims a location for a bundle; returns its current holder, if any.
+async fn take_one(
+    transaction: &mut Transaction<'static, Any>,
+    id: i64,
+    place: &str,
+) -> Result<Option<Holder>, StoreError> {
+    for _ in 0..ATTEMPTS {
+        let insert = query(
+            "INSERT INTO places (place, bundle_id) VALUES ($1, $2) \
+             ON CONFLICT (place) DO NOTHING",
+        );
+        let insert = insert.bind(place).bind(id);
+        if insert.execute(&mut **transaction).await?.rows_affected() == 1 {
+            return Ok(None);
+        }
+        let select = query(
+            "SELECT r.id, r.name, r.owner FROM places p \
+             JOIN resources r ON r.id = p.bundle_id WHERE p.place = $1",
+        );
+        let select = select.bind(place);
+        if let Some(row) = select.fetch_optional(&mut **transaction).await? {
+            let holder = Holder::read(&row)?;
+            return Ok(Some(holder).filter(|holder| holder.id != id));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the first other bundle that a statement finds with any of these digests.
+async fn first_among(
+    transaction: &mut Transaction<'static, Any>,
+    statement: &str,
+    id: i64,
+    digests: &BTreeSet<String>,
+) -> Result<Option<Holder>, StoreError> {
+    if digests.is_empty() {
+        return Ok(None);
+    }
+    let numbers: Vec<String> = (0..digests.len())
+        .map(|at| format!("${}", at + 2))
+        .collect();
+    let statement = format!("{statement} IN ({}) LIMIT 1", numbers.join(","));
+    let select = query(AssertSqlSafe(statement)).bind(id);
+    let select = digests
+        .iter()
+        .fold(select, |select, digest| select.bind(digest.as_str()));
+    let row = select.fetch_optional(&mut **transaction).await?;
+    Ok(row.as_ref().map(Holder::read).transpose()?)
+}
+
+/// Replaces the recorded folders of a bundle's location.
+async fn lie_in(
+    transaction: &mut Transaction<'static, Any>,
+    id: i64,
+    folders: &BTreeSet<String>,
+) -> Result<(), StoreError> {
+    forget_folders(transaction, id).await?;
+    if folders.is_empty() {
+        return Ok(());
+    }
+    let rows: Vec<String> = (0..folders.len())
+        .map(|at| format!("(${}, $1)", at + 2))
+        .collect();
+    let statement = format!(
+        "INSERT INTO place_folders (folder, bundle_id) VALUES {}",
+        rows.join(",")
+    );
+    let insert = query(AssertSqlSafe(statement)).bind(id);
+    let insert = folders
+        .iter()
+        .fold(insert, |insert, folder| insert.bind(folder.as_str()));
+    insert.execute(&mut **transaction).await?;
+    Ok(())
+}
+
+/// Releases the locations that a bundle no longer needs.
+async fn leave(
+    transaction: &mut Transaction<'static, Any>,
+    id: i64,
+    held: &BTreeSet<String>,
+    wanted: &Places,
+) -> Result<(), StoreError> {
+    let left: Vec<&String> = held.difference(&wanted.own).collect();
+    for place in &left {
+        let delete = query("DELETE FROM places WHERE place = $1 AND bundle_id = $2");
+        let delete = delete.bind(place.as_str()).bind(id);
+        delete.execute(&mut **transaction).await?;
+    }
+    // The folders of a file are recorded again when it is claimed.
+    if !left.is_empty() && !wanted.is_file {
+        forget_folders(transaction, id).await?;
+    }
+    Ok(())
+}
+
+async fn forget_folders(
+    transaction: &mut Transaction<'static, Any>,
+    id: i64,
+) -> Result<(), StoreError> {
+    let delete = query("DELETE FROM place_folders WHERE bundle_id = $1").bind(id);
+    delete.execute(&mut **transaction).await?;
+    Ok(())
+}
+
+fn warn_of(bundle: &str, holder: &str) {
+    warn!(
+        bundle,
+        holder,
+        "two bundles have one place in a storage: the holder keeps it, the other is not built"
+    );
+}

@@ -1,0 +1,48 @@
+//! Semantic validation of definitions before they are stored.
+
+use super::model::Entry;
+use super::principal::Principal;
+use super::{Control, errors, storage_location};
+use http_server::ApiError;
+
+impl Control {
+    /// Resolves the location of a definition, and refuses one that violates the rules for it.
+    ///
+    /// # Errors
+    /// `invalid_parameter` when it would send a secret over plain http; `not_authorized` when a
+    /// bundle is outside its owner's prefix; `unavailable` when its folder does not respond.
+    pub(super) async fn admit(
+        &self,
+        principal: &Principal,
+        mut entry: Entry,
+    ) -> Result<Entry, ApiError> {
+        // Callers without write permission get that error from the store, and no other.
+        if !principal.may_write(entry.kind) {
+            return Ok(entry);
+        }
+        let settings = &self.settings;
+        if let Some(invalid) = entry.sends_in_clear.take()
+            && !settings.access.secrets_over_http
+        {
+            return Err(invalid.into());
+        }
+        let Some(storage) = entry.storage.clone() else {
+            return Ok(entry);
+        };
+        let roots = settings.destinations.roots.clone();
+        if let Some(prefix) = &settings.owner_prefix
+            && !principal.manages_all()
+            && !storage_location::is_below(&storage, prefix, principal.name(), &roots)
+        {
+            let own = format!("{prefix}/{}/", principal.name());
+            let own = own.trim_start_matches('/');
+            return Err(errors::outside_prefix(principal.name(), own));
+        }
+        let places = storage_location::find(storage, roots).await;
+        entry.places = places.map_err(|failure| {
+            tracing::error!(%failure, "the place of a bundle cannot be found");
+            errors::folder_silent()
+        })?;
+        Ok(entry)
+    }
+}

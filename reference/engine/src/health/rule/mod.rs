@@ -1,0 +1,3 @@
+//! `/health/{rule-name}`
+
+pub(crate) mod get;

@@ -1,0 +1,98 @@
+//! Inline policy: decides by recent durations whether an inline attempt on a connection thread is
+//! worthwhile. An attempt ends by itself at its time limit.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use http_server::Request;
+
+/// Maximum duration of work that is attempted on connection threads.
+const QUICK: Duration = Duration::from_micros(500);
+
+/// After this many failed inline attempts in a row, pauses stop growing.
+const MAX_FAILURES: u32 = 10;
+
+/// Predicts whether an inline attempt of some work succeeds: not for work that has never run.
+#[derive(Debug, Default)]
+pub(super) struct InlinePolicy {
+    /// Whether the last run was quick.
+    quick: AtomicBool,
+    /// Number of consecutive inline attempts that failed.
+    failures: AtomicU32,
+    /// Number of further requests without an inline attempt, because of the failures.
+    pause: AtomicU32,
+}
+
+impl InlinePolicy {
+    /// Whether the next request merits an inline attempt. Each call in a pause counts as a request.
+    pub(super) fn is_quick(&self) -> bool {
+        if !self.quick.load(Ordering::Relaxed) {
+            return false;
+        }
+        match self.pause.load(Ordering::Relaxed) {
+            0 => true,
+            left => {
+                self.pause.store(left - 1, Ordering::Relaxed);
+                false
+            }
+        }
+    }
+
+    /// Runs the work for a request, and records its duration or the success of the inline attempt.
+    pub(super) fn of<T>(&self, request: &Request, work: impl FnOnce() -> T) -> T {
+        let Some(attempt) = &request.inline_attempt else {
+            return self.time(work);
+        };
+        let done = work();
+        self.note_attempt(!attempt.is_abandoned());
+        done
+    }
+
+    fn time<T>(&self, work: impl FnOnce() -> T) -> T {
+        let begun = Instant::now();
+        let done = work();
+        self.quick
+            .store(begun.elapsed() <= QUICK, Ordering::Relaxed);
+        done
+    }
+
+    /// Records an inline attempt. Each consecutive failure doubles the pause.
+    fn note_attempt(&self, succeeded: bool) {
+        let failures = self.failures.load(Ordering::Relaxed);
+        if succeeded {
+            if failures > 0 {
+                self.failures.store(0, Ordering::Relaxed);
+            }
+            return;
+        }
+        let failures = (failures + 1).min(MAX_FAILURES);
+        self.failures.store(failures, Ordering::Relaxed);
+        self.pause.store(1 << failures, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::InlinePolicy;
+
+    #[test]
+    fn failed_attempts_become_rare() {
+        let latency = InlinePolicy::default();
+        assert!(!latency.is_quick(), "nothing was done yet");
+        // Unless the processor was busy otherwise, doing nothing is quick.
+        while !latency.is_quick() {
+            latency.time(|| ());
+        }
+        let mut tried = 0;
+        for _ in 0..10_000 {
+            if latency.is_quick() {
+                tried += 1;
+                latency.note_attempt(false);
+            }
+        }
+        assert!((5..30).contains(&tried), "{tried}");
+        while !latency.is_quick() {}
+        latency.note_attempt(true);
+        assert!(latency.is_quick());
+    }
+}

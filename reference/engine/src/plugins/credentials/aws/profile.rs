@@ -1,0 +1,77 @@
+//! AWS credentials in profile files.
+
+use std::path::PathBuf;
+
+use super::{Key, region};
+use crate::config::AwsProfile;
+use crate::plugins::credentials::{text, variable};
+
+/// Name of the default profile.
+const PROFILE: &str = "default";
+
+/// Reads the key of a profile.
+///
+/// # Errors
+/// When the file cannot be read, or the profile is incomplete.
+pub(super) async fn key(profile: &AwsProfile) -> Result<Key, String> {
+    let path = profile.path.clone().or_else(|| {
+        let named = variable("AWS_SHARED_CREDENTIALS_FILE").map(PathBuf::from);
+        named.or_else(|| Some(std::env::home_dir()?.join(".aws/credentials")))
+    });
+    let path = path.ok_or("there is no home directory for the credentials of AWS")?;
+    let text = text(&path).await?;
+    let wrong = |why: &str| format!("file `{}`: {why}", path.display());
+    let name = profile.profile.clone().or_else(|| variable("AWS_PROFILE"));
+    let name = name.as_deref().unwrap_or(PROFILE);
+    let setting = |key: &str| setting(&text, name, key);
+    let required =
+        |key: &str| setting(key).ok_or_else(|| wrong(&format!("no `{key}` in profile `{name}`")));
+    Ok(Key {
+        access: required("aws_access_key_id")?,
+        secret: required("aws_secret_access_key")?,
+        region: region(profile.aws_region.as_ref())?,
+        token: setting("aws_session_token"),
+        end: None,
+    })
+}
+
+/// Value of a key in a section of a file, if present and not empty.
+fn setting(text: &str, section: &str, key: &str) -> Option<String> {
+    let mut inside = false;
+    let mut value = None;
+    for line in text.lines().map(str::trim) {
+        if let Some(name) = line.strip_prefix('[') {
+            inside = name
+                .strip_suffix(']')
+                .is_some_and(|name| name.trim() == section);
+        } else if inside
+            && let Some((name, given)) = line.split_once('=')
+            && name.trim() == key
+        {
+            value = Some(given.trim().to_owned());
+        }
+    }
+    value.filter(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::setting;
+
+    #[test]
+    fn settings_are_those_of_their_section() {
+        let text = "key = outside\n[default]\nkey=one\n# key = no\n; key = no\n\n[ other ]\n \
+                    key = a=b \nempty =\n[last\nkey = broken\n";
+        for (section, key, expected) in [
+            ("default", "key", Some("one")),
+            ("other", "key", Some("a=b")),
+            ("other", "empty", None),
+            ("other", "none", None),
+            ("last", "key", None),
+            ("", "key", None),
+        ] {
+            let found = setting(text, section, key);
+            assert_eq!(found.as_deref(), expected, "{section} {key}");
+        }
+    }
+}

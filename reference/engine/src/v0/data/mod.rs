@@ -1,0 +1,3 @@
+//! `/v0/data`
+
+pub(crate) mod post;

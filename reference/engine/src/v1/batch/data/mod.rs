@@ -1,0 +1,3 @@
+//! `/v1/batch/data`
+
+pub(crate) mod post;

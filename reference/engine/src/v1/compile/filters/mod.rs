@@ -1,0 +1,6 @@
+//! `/v1/compile/{path}`
+
+mod accept;
+mod masks;
+mod options;
+pub(crate) mod post;

@@ -1,0 +1,4 @@
+//! `/v1/compile`
+
+pub(crate) mod filters;
+pub(crate) mod post;

@@ -1,0 +1,3 @@
+//! `/v1/config`
+
+pub(crate) mod get;

@@ -1,0 +1,3 @@
+//! `/v1/status`
+
+pub(crate) mod get;

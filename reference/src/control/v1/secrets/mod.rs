@@ -1,6 +1,0 @@
-//! /v1/secrets
-
-pub(in crate::control) mod delete;
-pub(in crate::control) mod get;
-pub(in crate::control) mod list;
-pub(in crate::control) mod put;

@@ -1,7 +1,0 @@
-//! /v1/sources
-
-pub(in crate::control) mod data;
-pub(in crate::control) mod delete;
-pub(in crate::control) mod get;
-pub(in crate::control) mod list;
-pub(in crate::control) mod put;

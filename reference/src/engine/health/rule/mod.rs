@@ -1,3 +1,0 @@
-//! `/health/{rule-name}`
-
-pub(in crate::engine) mod get;

@@ -1,3 +1,0 @@
-//! `/v0/data`
-
-pub(in crate::engine) mod post;

@@ -1,3 +1,0 @@
-//! `/v1/batch/data`
-
-pub(in crate::engine) mod post;

@@ -1,3 +1,0 @@
-//! `/v1/batch`: multiple decisions in one request, an API that Open Policy Agent lacks.
-
-pub(in crate::engine) mod data;

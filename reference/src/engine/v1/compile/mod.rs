@@ -1,4 +1,0 @@
-//! `/v1/compile`
-
-pub(in crate::engine) mod filters;
-pub(in crate::engine) mod post;

@@ -1,3 +1,0 @@
-//! `/v1/config`
-
-pub(in crate::engine) mod get;

@@ -1,3 +1,0 @@
-//! `/v1/status`
-
-pub(in crate::engine) mod get;
