@@ -7,7 +7,7 @@ use conformance::catalogue::Catalogue;
 use super::sources::{Source, sources};
 
 /// Folders whose comments are scanned.
-const FOLDERS: [&str; 4] = [
+const FOLDERS: [&str; 8] = [
     "conformance/src",
     "reference/bundle/src",
     "reference/control/src",

@@ -21,6 +21,7 @@ const ENGINE: &[(&str, &[&str])] = &[
     ("config", &["options"]),
     ("decision", &[]),
     ("random_id", &[]),
+    ("host", &[]),
     ("inline_policy", &[]),
     ("store", &[]),
     ("file_watcher", &[]),
@@ -29,6 +30,7 @@ const ENGINE: &[(&str, &[&str])] = &[
         &[
             "config",
             "decision",
+            "host",
             "random_id",
             "options",
             "state",
