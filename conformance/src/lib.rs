@@ -53,8 +53,6 @@
 //! addition there are [`faults`], which rules must notice, [`variants`], on which no rule may fail,
 //! and [`known_deviations`] of targets. Their layers are tested in `tests/architecture`.
 
-#![warn(missing_docs)]
-
 pub mod assets;
 pub mod catalogue;
 pub mod cli;

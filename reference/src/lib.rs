@@ -5,6 +5,7 @@ mod flag_forms;
 
 pub use bundle;
 pub use command::{CommandLine, Running, start};
+#[cfg(feature = "control")]
 pub use control;
 pub use engine;
 pub use http_server as http;

@@ -1,5 +1,14 @@
 //! The control plane: definitions of bundles, sources, stacks and secrets, and source data.
 
+#![cfg_attr(
+    not(all(feature = "clouds", feature = "git")),
+    expect(
+        dead_code,
+        unused_imports,
+        reason = "members of definitions that only the features that are left out read"
+    )
+)]
+
 mod allowed_hosts;
 mod blocking;
 pub(crate) mod builder;
@@ -20,6 +29,7 @@ mod routes;
 mod secret_allowlist;
 mod startup_migration;
 pub(crate) mod storage;
+#[cfg(feature = "clouds")]
 mod storage_client;
 mod storage_location;
 pub(crate) mod store;

@@ -185,8 +185,13 @@ impl Options {
     pub(super) fn check_database(&self) -> Result<Database, StartError> {
         let message =
             "the database must be sqlite:FILE, sqlite::memory: or postgres://USER@HOST/NAME";
-        let database = self.database_url().database();
-        database.ok_or_else(|| StartError::new(message))
+        match self.database_url().database() {
+            None => Err(StartError::new(message)),
+            Some(Database::Postgres) if cfg!(not(feature = "postgres")) => Err(StartError::new(
+                "this build does not support PostgreSQL (feature `postgres`)",
+            )),
+            Some(database) => Ok(database),
+        }
     }
 
     /// Returns the keys from the options, the environment or the key file of the database. For an

@@ -12,6 +12,7 @@ use http_server::{Reply, Request, Service};
 pub struct Diagnostics(Arc<Engine>);
 
 impl Diagnostics {
+    /// Returns the view of an engine.
     pub fn of(engine: &Arc<Engine>) -> Self {
         Self(Arc::clone(engine))
     }

@@ -55,6 +55,7 @@ pub struct Request {
 pub struct Arrival {
     /// When the head of the request was received.
     pub begun: Instant,
+    /// HTTP version of the request.
     pub version: Version,
     /// Whether the request arrived over TLS.
     pub secure: bool,

@@ -8,13 +8,12 @@
 //! the providers' or one that the operator allows, and the credentials are those of the named
 //! secret, never the machine's own.
 
-mod aws;
-mod azure;
-mod error_context;
+#[cfg(feature = "clouds")]
+mod clouds;
+#[cfg(not(feature = "clouds"))]
+#[path = "no_clouds.rs"]
+mod clouds;
 mod filesystem;
-mod gcp;
-mod host;
-mod object_store;
 mod stored_object;
 #[cfg(test)]
 mod tests;
@@ -22,18 +21,13 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use ::object_store::path::Path;
 use bytes::Bytes;
-use reqwest::Url;
-use serde::de::DeserializeOwned;
 
+use self::clouds::Object;
 use self::filesystem::Partial;
 pub(crate) use self::filesystem::Target;
-use self::object_store::{Condition, Object};
 pub(crate) use self::stored_object::{Identity, StoredObject};
 use super::model::{ObjectStorage, Secret};
-use super::secret_allowlist::SecretAllowlist;
-use super::storage_client::is_plain;
 
 /// Allowed destinations.
 #[derive(Debug, Clone, Default)]
@@ -105,36 +99,14 @@ impl Storage {
                 }
             },
         };
-        let (store, path, condition) = if let Some(aws) = &storage.aws {
-            (
-                aws::open(aws, secret, destinations)?,
-                &aws.key,
-                Condition::ETag,
-            )
-        } else if let Some(gcp) = &storage.gcp {
-            let store = gcp::open(gcp, secret, destinations)?;
-            (store, &gcp.object, Condition::Generation)
-        } else if let Some(azure) = &storage.azure {
-            let store = azure::open(azure, secret, destinations)?;
-            (store, &azure.path, Condition::ETag)
-        } else if let Some(filesystem) = &storage.filesystem {
+        if let Some(filesystem) = &storage.filesystem {
             let target = Target::new(&filesystem.path, &destinations.roots)?;
             return Ok(Self::File(target));
-        } else {
-            return Err(StorageError::config("object_storage names no storage"));
-        };
-        let path = match Path::parse(path) {
-            Ok(path) if !path.is_root() => path,
-            _ => {
-                let message = format!("`{path}` cannot be the name of an object");
-                return Err(StorageError::Config(message));
-            }
-        };
-        Ok(Self::Object(Object {
-            store,
-            path,
-            condition,
-        }))
+        }
+        match clouds::open(storage, secret, destinations)? {
+            Some(object) => Ok(Self::Object(object)),
+            None => Err(StorageError::config("object_storage names no storage")),
+        }
     }
 
     /// Compares the stored object with an archive. An object whose metadata matches the recorded
@@ -217,46 +189,4 @@ async fn blocking<T: Send + 'static>(
 ) -> Result<T, StorageError> {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|failure| Err(StorageError::Push(failure.to_string())))
-}
-
-/// Checks whether a secret may be sent to the host of a URL.
-fn guarded(
-    secret: Option<(&str, &Secret)>,
-    url: &Url,
-    destinations: &AllowedStorages,
-) -> Result<(), StorageError> {
-    let Some((name, secret)) = secret else {
-        return Ok(());
-    };
-    let guard = SecretAllowlist::of(name, secret, destinations.secrets_over_http);
-    let checked = guard.and_then(|guard| guard.check_url(url));
-    checked.map_err(StorageError::Config)
-}
-
-/// Parses the credentials of a secret, which must have a type.
-fn credentials<T: DeserializeOwned>(
-    (name, secret): (&str, &Secret),
-    kind: &str,
-) -> Result<T, StorageError> {
-    // No part of the secret may be shown, so the parser's error is dropped.
-    let unfit = || {
-        let message = format!("invalid secret `{name}`: expected type {kind}");
-        StorageError::Config(message)
-    };
-    let value: serde_json::Value = serde_json::from_slice(secret.expose()).map_err(|_| unfit())?;
-    let given = value.get("type").and_then(serde_json::Value::as_str);
-    if given != Some(kind) {
-        return Err(unfit());
-    }
-    T::deserialize(value).map_err(|_| unfit())
-}
-
-/// Refuses a name that could change the host or path of the URL built from it.
-fn plain(name: &str, what: &str) -> Result<(), StorageError> {
-    if is_plain(name) {
-        Ok(())
-    } else {
-        let message = format!("`{name}` cannot be the name of a {what}");
-        Err(StorageError::Config(message))
-    }
 }

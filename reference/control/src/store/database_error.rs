@@ -1,7 +1,6 @@
 //! Database errors by their codes.
 
 use sqlx::Error;
-use sqlx::postgres::PgDatabaseError;
 use sqlx::sqlite::SqliteError;
 
 /// Database error. Its message contains no internal details for the operator only.
@@ -50,10 +49,8 @@ impl DatabaseError {
                 let code = error.code().unwrap_or_default();
                 if error.try_downcast_ref::<SqliteError>().is_some() {
                     code.parse().map_or(Self::Other, Self::of_sqlite)
-                } else if error.try_downcast_ref::<PgDatabaseError>().is_some() {
-                    Self::of_postgres(&code)
                 } else {
-                    Self::Other
+                    Self::of_postgres(&code)
                 }
             }
             Error::Io(_) | Error::Tls(_) => Self::Unreachable,

@@ -1,44 +1,38 @@
 //! OpenTelemetry tracing of the engine, exported by OTLP.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::Instant;
 
 use arc_swap::ArcSwapOption;
-use opentelemetry::trace::TracerProvider;
-use opentelemetry::{InstrumentationScope, KeyValue};
-use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig, WithHttpConfig};
-use opentelemetry_sdk::resource::{EnvResourceDetector, Resource};
-use opentelemetry_sdk::trace::{
-    BatchConfigBuilder, BatchSpanProcessor, Sampler, SdkTracer, SdkTracerProvider,
-};
-use rego::Glob;
-use tracing::warn;
+use http::uri::Authority;
+use http::{HeaderMap, Method, Version};
 
+#[cfg(feature = "telemetry")]
 mod attributes;
+#[cfg(feature = "telemetry")]
 mod client_span;
+#[cfg(feature = "telemetry")]
 mod collector;
+#[cfg(feature = "telemetry")]
+mod exporter;
+#[cfg(feature = "telemetry")]
 mod grpc;
+#[cfg(not(feature = "telemetry"))]
+mod no_telemetry;
+#[cfg(feature = "telemetry")]
 mod request_span;
 mod settings;
 
+#[cfg(feature = "telemetry")]
 pub use client_span::ClientSpan;
-pub use request_span::{Arriving, RequestSpan};
+#[cfg(feature = "telemetry")]
+pub use exporter::Telemetry;
+#[cfg(not(feature = "telemetry"))]
+pub use no_telemetry::{ClientSpan, RequestSpan, Telemetry};
+#[cfg(feature = "telemetry")]
+pub use request_span::RequestSpan;
 pub use settings::{Encryption, Settings, Transport};
-
-use collector::Collector;
-
-/// Timeout of sending the remaining spans when the telemetry is dropped without waiting.
-const LAST_WORDS: Duration = Duration::from_secs(5);
-
-/// Creates spans, and exports them when they have ended. Spans that cannot be exported as fast as
-/// they end are dropped, so that nothing waits for a collector.
-#[derive(Debug)]
-pub struct Telemetry {
-    settings: Settings,
-    provider: SdkTracerProvider,
-    tracer: SdkTracer,
-    excluded: Vec<Glob>,
-}
 
 /// Current telemetry of an engine, if enabled. Clones share the same telemetry.
 #[derive(Debug, Clone, Default)]
@@ -61,7 +55,7 @@ impl Current {
         let Some(telemetry) = &*telemetry else {
             return false;
         };
-        let excluded = &telemetry.excluded;
+        let excluded = telemetry.excluded();
         excluded.is_empty() || {
             let path = path();
             !excluded.iter().any(|glob| glob.is_match(&path))
@@ -69,75 +63,27 @@ impl Current {
     }
 }
 
-impl Telemetry {
-    /// Creates telemetry that exports spans on the current runtime, within which it must be called.
-    ///
-    /// # Errors
-    /// When a file in the settings cannot be used.
-    pub fn new(settings: &Settings) -> Result<Self, String> {
-        let exporter = SpanExporter::builder()
-            .with_http()
-            .with_protocol(Protocol::HttpBinary)
-            .with_endpoint(settings.endpoint())
-            .with_timeout(settings.export_timeout)
-            .with_http_client(Collector::new(settings)?)
-            .build()
-            .map_err(|why| why.to_string())?;
-        let batches = BatchConfigBuilder::default()
-            .with_max_queue_size(settings.queue)
-            .with_max_export_batch_size(settings.batch)
-            .with_scheduled_delay(settings.delay)
-            .build();
-        let processor = BatchSpanProcessor::builder(exporter).with_batch_config(batches);
-        let share = Sampler::TraceIdRatioBased(settings.sampled);
-        let provider = SdkTracerProvider::builder()
-            .with_span_processor(processor.build())
-            .with_sampler(Sampler::ParentBased(Box::new(share)))
-            .with_resource(resource(settings))
-            .build();
-        let scope = InstrumentationScope::builder("reference")
-            .with_version(env!("CARGO_PKG_VERSION"))
-            .build();
-        Ok(Self {
-            tracer: provider.tracer_with_scope(scope),
-            provider,
-            excluded: settings.excluded()?,
-            settings: settings.clone(),
-        })
-    }
-
-    /// Whether this telemetry uses these settings. Always false if the settings name files, because
-    /// the files may have changed.
-    pub fn goes_by(&self, settings: &Settings) -> bool {
-        let names_files = settings.authorities.is_some() || settings.identity.is_some();
-        self.settings == *settings && !names_files
-    }
-
-    /// Exports the remaining spans within a timeout. This blocks.
-    pub fn flush(&self, time: Duration) {
-        if let Err(why) = self.provider.shutdown_with_timeout(time) {
-            warn!(%why, "spans were not sent in time");
-        }
-    }
-}
-
-impl Drop for Telemetry {
-    /// Exports the remaining spans on a separate thread, because the last span may drop this value
-    /// on a thread that must not block.
-    fn drop(&mut self) {
-        let provider = self.provider.clone();
-        let last_words = move || provider.shutdown_with_timeout(LAST_WORDS);
-        // If no thread can be started, dropping the provider blocks here.
-        std::thread::Builder::new().spawn(last_words).ok();
-    }
-}
-
-/// Resource attributes of the exporter.
-fn resource(settings: &Settings) -> Resource {
-    let given = settings.resource.iter();
-    let given = given.map(|(name, value)| KeyValue::new(*name, value.clone()));
-    Resource::builder_empty()
-        .with_detector(Box::new(EnvResourceDetector::new()))
-        .with_attributes(given)
-        .build()
+/// Properties of a request that its span records.
+#[derive(Debug)]
+pub struct Arriving<'r> {
+    /// Method of the request.
+    pub method: &'r Method,
+    /// Decoded path.
+    pub path: String,
+    /// Route pattern, with names in place of the variable segments.
+    pub route: String,
+    /// Headers of the request.
+    pub headers: &'r HeaderMap,
+    /// Requested host, if it is not in the headers.
+    pub authority: Option<&'r Authority>,
+    /// HTTP version of the request.
+    pub version: Version,
+    /// Whether the request arrived over TLS.
+    pub secure: bool,
+    /// Address of the client, or a name for a client without an address.
+    pub client: Option<Result<SocketAddr, String>>,
+    /// Length of the request body in bytes.
+    pub length: usize,
+    /// When the head of the request was received.
+    pub begun: Instant,
 }

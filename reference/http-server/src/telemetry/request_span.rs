@@ -1,40 +1,18 @@
 //! Spans of served requests.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Instant, SystemTime};
+use std::time::SystemTime;
 
 use http::header::USER_AGENT;
 use http::uri::Authority;
-use http::{HeaderMap, Method, StatusCode, Version};
+use http::{HeaderMap, Method, StatusCode};
 use opentelemetry::propagation::TextMapPropagator;
 use opentelemetry::trace::{SpanBuilder, SpanKind, TraceContextExt, Tracer};
 use opentelemetry::{Context, KeyValue};
 use opentelemetry_http::HeaderExtractor;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 
-use super::{ClientSpan, Telemetry, attributes};
-
-/// Properties of a request that its span records.
-#[derive(Debug)]
-pub struct Arriving<'r> {
-    pub method: &'r Method,
-    /// Decoded path.
-    pub path: String,
-    /// Route pattern, with names in place of the variable segments.
-    pub route: String,
-    pub headers: &'r HeaderMap,
-    /// Requested host, if it is not in the headers.
-    pub authority: Option<&'r Authority>,
-    pub version: Version,
-    /// Whether the request arrived over TLS.
-    pub secure: bool,
-    /// Address of the client, or a name for a client without an address.
-    pub client: Option<Result<SocketAddr, String>>,
-    /// Length of the request body in bytes.
-    pub length: usize,
-    pub begun: Instant,
-}
+use super::{Arriving, ClientSpan, Telemetry, attributes};
 
 /// Span of a request. It ends when the request is answered, or when it is dropped. Clones share the
 /// span.

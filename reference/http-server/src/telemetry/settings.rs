@@ -17,7 +17,9 @@ pub enum Transport {
 /// Encryption of the connection to a collector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encryption {
+    /// No TLS.
     Off,
+    /// TLS without a client certificate.
     Tls,
     /// TLS with a client certificate.
     MutualTls,
@@ -26,9 +28,11 @@ pub enum Encryption {
 /// Settings of the export.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
+    /// Protocol of the collector.
     pub transport: Transport,
     /// Collector, `HOST:PORT`.
     pub address: String,
+    /// Encryption of the connection.
     pub encryption: Encryption,
     /// Whether any certificate of the collector is accepted.
     pub any_certificate: bool,
@@ -54,6 +58,7 @@ pub struct Settings {
 
 impl Settings {
     /// URL that spans are posted to.
+    #[cfg(feature = "telemetry")]
     pub(super) fn endpoint(&self) -> String {
         let scheme = match self.encryption {
             Encryption::Off => "http",

@@ -4,7 +4,9 @@ use rego::value::from_json;
 use serde_json::{Map, Value};
 
 use super::credentials::ResolvedCredentials;
-use super::{FetchError, http, s3};
+#[cfg(feature = "clouds")]
+use super::s3;
+use super::{FetchError, http};
 use crate::allowed_hosts::AllowedHosts;
 use crate::model::{Datasource, stored_path};
 
@@ -32,7 +34,13 @@ pub(super) async fn fetch(
     let config = Config(definition.config.as_ref().unwrap_or(&none));
     let bytes = match definition.kind.as_deref() {
         Some("http") => http::fetch(&config, held, hosts, limit).await?,
+        #[cfg(feature = "clouds")]
         Some("s3") => s3::fetch(&config, held, hosts, limit).await?,
+        #[cfg(not(feature = "clouds"))]
+        Some("s3") => {
+            let message = "this build does not support type `s3` (feature `clouds`)";
+            return Err(FetchError::config(message));
+        }
         other => {
             let other = other.unwrap_or_default();
             let message = format!("type `{other}` is neither http nor s3");

@@ -5,9 +5,17 @@ mod credentials;
 mod datasource;
 mod directory;
 mod directory_walk;
+#[cfg(feature = "git")]
 mod git;
+#[cfg(feature = "git")]
 mod github;
 mod http;
+#[cfg(not(feature = "git"))]
+#[path = "no_repository.rs"]
+mod repository;
+#[cfg(feature = "git")]
+mod repository;
+#[cfg(feature = "clouds")]
 mod s3;
 
 use std::path::{Path, PathBuf};
@@ -15,7 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use self::credentials::{Credentials, ResolvedCredentials};
+use self::credentials::ResolvedCredentials;
 use self::directory_walk::Steps;
 use super::budget::Budget;
 use super::file_selection::{FileQuota, Files, Patterns, Selection};
@@ -24,7 +32,7 @@ use super::transform::{self, Transform, TransformContext};
 use super::{Access, BuildError, Job, Limits, SourceInput};
 use crate::allowed_hosts::AllowedHosts;
 use crate::blocking;
-use crate::model::{Datasource, Git};
+use crate::model::Datasource;
 
 /// Reason why a fetch failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,8 +104,8 @@ impl<'j> Fetcher<'j> {
         http_server::tls_provider::install();
         let hosts = AllowedHosts::read(&access.hosts);
         let hosts = hosts.map_err(|why| BuildError::config(format!("allowed hosts: {why}")))?;
-        let repositories = work_dir.join(git::folder(&job.name));
-        git::forget_keys(&repositories);
+        let repositories = repository::folder(work_dir, &job.name);
+        repository::forget_keys(&repositories);
         Ok(Self {
             access,
             hosts,
@@ -246,74 +254,6 @@ impl<'j> Fetcher<'j> {
         Ok(files)
     }
 
-    async fn repository(
-        &mut self,
-        (source, input): (&str, &SourceInput),
-        repo: &str,
-        definition: &Git,
-        commit: Option<&str>,
-    ) -> Result<(Files, String), FetchError> {
-        let included = definition.included_files.as_deref().unwrap_or_default();
-        let excluded = definition.excluded_files.as_deref().unwrap_or_default();
-        let selection = selection(included, excluded)?;
-        let wanted = git::GitSpec::new(
-            definition.reference.as_deref(),
-            commit,
-            definition.path.as_deref(),
-            selection.clone(),
-        )?;
-        let origin = git::Origin::read(repo, &self.access.source_roots, &self.hosts)?;
-        let credentials = self.shown_to(&origin, input, definition).await?;
-        let reader = git::Reader {
-            source: source.to_owned(),
-            repo: repo.to_owned(),
-            credentials,
-            kept: self.repositories.clone(),
-            access: self.access.clone(),
-            hosts: self.hosts.clone(),
-        };
-        let mut quota = self.quota.clone();
-        let read = blocking(self.access.limits.fetch, move |cancelled| {
-            let read = reader.read(origin, wanted, &mut quota, cancelled)?;
-            Ok((read, quota))
-        });
-        let (read, quota) = read.await?;
-        all_met(&selection, "git.included_files")?;
-        self.quota = quota;
-        self.used.extend(read.folders.into_keys());
-        Ok((read.files, read.commit))
-    }
-
-    /// Returns the credentials for a repository; its submodules use them only on the same host,
-    /// with the same scheme and port.
-    async fn shown_to(
-        &self,
-        origin: &git::Origin,
-        input: &SourceInput,
-        definition: &Git,
-    ) -> Result<Option<Credentials>, FetchError> {
-        let over_http = self.access.secrets_over_http;
-        let held =
-            ResolvedCredentials::of(&input.secrets, definition.credentials.as_deref(), over_http)?;
-        let (Some(ResolvedCredentials { credentials, guard }), git::Origin::Remote(url)) =
-            (held, origin)
-        else {
-            return Ok(None);
-        };
-        let is_private = !matches!(url.scheme, gix::url::Scheme::Http);
-        let host = url.host().unwrap_or_default();
-        let checked = guard.check(is_private, host, url.port_or_default());
-        checked.map_err(|why| FetchError::config(format!("git: {why}")))?;
-        let Credentials::GithubApp(app) = &credentials else {
-            return Ok(Some(credentials));
-        };
-        let time = self.access.limits.fetch;
-        let token = github::token(url, app, &guard, &self.hosts);
-        let token = tokio::time::timeout(time, token).await;
-        let token = token.unwrap_or_else(|_| Err(FetchError::Sync(timeout_message(time))))?;
-        Ok(Some(Credentials::TokenAuth { token }))
-    }
-
     async fn datasource(
         &mut self,
         input: &SourceInput,
@@ -336,7 +276,7 @@ impl<'j> Fetcher<'j> {
 
     /// Removes the repositories that are no longer in use, after all sources were fetched.
     pub(super) fn forget(&self) {
-        git::forget(&self.repositories, &self.used);
+        repository::forget(&self.repositories, &self.used);
     }
 }
 
@@ -378,7 +318,7 @@ impl Fetched {
 /// Removes the keys below the folders of a work directory.
 pub(super) fn forget_keys(work_dir: &Path) {
     let entries = std::fs::read_dir(work_dir).into_iter().flatten().flatten();
-    entries.for_each(|entry| git::forget_keys(&entry.path()));
+    entries.for_each(|entry| repository::forget_keys(&entry.path()));
 }
 
 fn selection(included: &[String], excluded: &[String]) -> Result<Selection, FetchError> {

@@ -1,5 +1,8 @@
 //! Command line, and the servers it starts.
 
+#[cfg(feature = "control")]
+mod control_plane;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,20 +12,16 @@ use rego::Value;
 use tracing::{error, info};
 
 use crate::flag_forms::of_opa;
-use crate::{control, engine};
 use http_server::ServeOptions;
 use http_server::StartError;
 use http_server::log::{Json, LogLevel, LogOptions, STRUCTURED};
 use http_server::server::{ListenAddress, Listening, listen};
 
-/// Maximum time for running builds to finish at shutdown.
-const MAX_BUILD_SHUTDOWN: Duration = Duration::from_secs(15);
+#[cfg(feature = "control")]
+use self::control_plane::{AllCommand, ControlCommand, ControlPlane};
 
 /// Maximum bytes of addresses in a log line.
 const MAX_ADDRESSES: usize = 64 << 10;
-
-/// Timeout for the control plane to apply its configuration while it runs.
-const RELOAD: Duration = Duration::from_secs(60);
 
 /// A policy engine and its control plane, over HTTP
 #[derive(Debug, Parser)]
@@ -37,8 +36,10 @@ enum Role {
     /// Serve the engine's API
     Engine(EngineCommand),
     /// Serve the control plane's API
+    #[cfg(feature = "control")]
     Control(ControlCommand),
     /// Serve both APIs
+    #[cfg(feature = "control")]
     All(Box<AllCommand>),
 }
 
@@ -63,70 +64,14 @@ struct EngineCommand {
     log: LogOptions,
 }
 
-#[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true)]
-struct ControlCommand {
-    #[command(subcommand)]
-    task: Option<ControlTask>,
-    /// Address to listen on, [http://|https://]HOST:PORT; may be repeated
-    #[arg(
-        short,
-        long,
-        value_name = "ADDRESS",
-        default_value = "127.0.0.1:8282",
-        value_delimiter = ','
-    )]
-    addr: Vec<String>,
-    #[command(flatten)]
-    control: control::Options,
-    #[command(flatten)]
-    serve: ServeOptions,
-    #[command(flatten)]
-    log: LogOptions,
-}
-
-/// Tasks that run once, without a server.
-#[derive(Debug, Subcommand)]
-enum ControlTask {
-    RotateKey(control::RotateKey),
-}
-
-#[derive(Debug, Args)]
-struct AllCommand {
-    /// Address of the engine, HOST:PORT; may be repeated
-    #[arg(
-        short,
-        long,
-        value_name = "ADDRESS",
-        default_value = "127.0.0.1:8181",
-        default_value_if("v0_compatible", "true", ":8181"),
-        value_delimiter = ','
-    )]
-    addr: Vec<String>,
-    /// Address of the control plane, HOST:PORT; may be repeated
-    #[arg(
-        long,
-        value_name = "ADDRESS",
-        default_value = "127.0.0.1:8282",
-        value_delimiter = ','
-    )]
-    control_addr: Vec<String>,
-    #[command(flatten)]
-    engine: engine::Options,
-    #[command(flatten)]
-    control: control::Options,
-    #[command(flatten)]
-    serve: ServeOptions,
-    #[command(flatten)]
-    log: LogOptions,
-}
-
 impl CommandLine {
     /// Options of the log.
     pub fn log(&self) -> &LogOptions {
         match &self.role {
             Role::Engine(command) => &command.log,
+            #[cfg(feature = "control")]
             Role::Control(command) => &command.log,
+            #[cfg(feature = "control")]
             Role::All(command) => &command.log,
         }
     }
@@ -136,13 +81,16 @@ impl CommandLine {
     pub fn longest_stop(&self) -> Duration {
         let serve = match &self.role {
             Role::Engine(command) => &command.serve,
+            #[cfg(feature = "control")]
             Role::Control(command) => &command.serve,
+            #[cfg(feature = "control")]
             Role::All(command) => &command.serve,
         };
         let grace = serve.shutdown_grace_period.saturating_mul(2);
         let ends = match &self.role {
             Role::Engine(_) => grace,
-            Role::Control(_) | Role::All(_) => grace.max(MAX_BUILD_SHUTDOWN),
+            #[cfg(feature = "control")]
+            Role::Control(_) | Role::All(_) => grace.max(control_plane::MAX_BUILD_SHUTDOWN),
         };
         serve.shutdown_wait_period.saturating_add(ends)
     }
@@ -153,10 +101,8 @@ impl CommandLine {
     /// When the task fails; then nothing has changed.
     pub async fn run_task(&self) -> Option<Result<String, StartError>> {
         match &self.role {
-            Role::Control(ControlCommand {
-                task: Some(ControlTask::RotateKey(rotate)),
-                ..
-            }) => Some(rotate.run().await),
+            #[cfg(feature = "control")]
+            Role::Control(command) => command.run_task().await,
             _ => None,
         }
     }
@@ -173,11 +119,13 @@ impl CommandLine {
                     .start_engine(&command.addr, &command.engine, &command.serve)
                     .await?;
             }
+            #[cfg(feature = "control")]
             Role::Control(command) => {
                 running
                     .start_control(&command.addr, &command.control, &command.serve)
                     .await?;
             }
+            #[cfg(feature = "control")]
             Role::All(command) => {
                 let (engine, serve) = (&command.engine, &command.serve);
                 running.start_engine(&command.addr, engine, serve).await?;
@@ -208,9 +156,8 @@ pub struct Running {
     /// First network address that the control plane listens on, if any.
     pub control: Option<SocketAddr>,
     listening: Vec<Listening>,
-    /// Control plane, and its workers.
-    plane: Option<Arc<control::Control>>,
-    workers: Option<control::Workers>,
+    #[cfg(feature = "control")]
+    plane: Option<ControlPlane>,
     /// Listening addresses, with the names of their servers.
     places: Vec<(&'static str, ListenAddress)>,
     /// Watchers of the engine's files and configuration.
@@ -226,8 +173,9 @@ impl Running {
     pub async fn shutdown(self) {
         let listening = self.listening.into_iter().map(Listening::shutdown);
         let workers = async {
-            if let Some(workers) = self.workers {
-                workers.shutdown().await;
+            #[cfg(feature = "control")]
+            if let Some(plane) = self.plane {
+                plane.shutdown().await;
             }
         };
         tokio::join!(futures_util::future::join_all(listening), workers);
@@ -257,13 +205,9 @@ impl Running {
                 Err(why) => error!(why, "the configuration stays as it was"),
             }
         }
+        #[cfg(feature = "control")]
         if let Some(plane) = &self.plane {
-            let stays = "the control plane's configuration stays as it was";
-            match tokio::time::timeout(RELOAD, plane.reload()).await {
-                Ok(Ok(())) => info!("the control plane's configuration was read again"),
-                Ok(Err(why)) => error!(%why, "{stays}"),
-                Err(_) => error!(why = "the database does not answer", "{stays}"),
-            }
+            plane.reload().await;
         }
     }
 
@@ -315,24 +259,6 @@ impl Running {
         }
         Ok(())
     }
-
-    async fn start_control(
-        &mut self,
-        addresses: &[String],
-        options: &control::Options,
-        serve: &ServeOptions,
-    ) -> Result<(), StartError> {
-        let control = control::open(options).await?;
-        for address in addresses {
-            let listening = listen(address, serve, Arc::clone(&control)).await?;
-            self.control = self.control.or(network_address(&listening));
-            self.places.push(("control plane", listening.place.clone()));
-            self.listening.push(listening);
-        }
-        self.workers = Some(control.start_workers().await?);
-        self.plane = Some(control);
-        Ok(())
-    }
 }
 
 /// Network address that a server listens on, if it has one.
@@ -368,7 +294,9 @@ mod tests {
                 CommandLine::try_parse_from(["reference"].into_iter().chain(args.split(' ')));
             let addresses = parsed.map(|line| match line.role {
                 Role::Engine(command) => command.addr,
+                #[cfg(feature = "control")]
                 Role::All(command) => command.addr,
+                #[cfg(feature = "control")]
                 Role::Control(command) => command.addr,
             });
             assert!(addresses.is_ok_and(|found| found == [address]), "{args}");

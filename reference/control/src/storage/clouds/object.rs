@@ -9,8 +9,8 @@ use futures_util::TryStreamExt;
 use object_store::path::Path;
 use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode, PutResult, UpdateVersion};
 
+use super::super::{Identity, StorageError, StoredObject};
 use super::error_context::{self, Operation};
-use super::{Identity, StorageError, StoredObject};
 use crate::storage_client::REQUEST;
 
 /// Timeout of metadata requests, and of the start of a response.
@@ -42,7 +42,7 @@ impl Object {
     ///
     /// # Errors
     /// `Push` when the storage does not respond, or fails.
-    pub(super) async fn compare(
+    pub(in crate::storage) async fn compare(
         &self,
         archive: &[u8],
         known: Option<&Identity>,
@@ -87,7 +87,7 @@ impl Object {
     ///
     /// # Errors
     /// `Push` when the storage does not report the metadata.
-    pub(super) async fn holds(&self, known: &Identity) -> Result<bool, StorageError> {
+    pub(in crate::storage) async fn holds(&self, known: &Identity) -> Result<bool, StorageError> {
         let found = in_time(HEAD_TIMEOUT, self.store.head(&self.path)).await?;
         found
             .map(|found| known.is_of(&Identity::of(&found)))
@@ -99,7 +99,7 @@ impl Object {
     ///
     /// # Errors
     /// `Push` when the storage refuses it for other reasons, or does not respond.
-    pub(super) async fn write(
+    pub(in crate::storage) async fn write(
         &self,
         archive: &Bytes,
         seen: &StoredObject,
@@ -117,7 +117,7 @@ impl Object {
             Some(put) => put,
         };
         match put {
-            Ok(put) => Ok(Some(Identity::told(put, archive.len()))),
+            Ok(put) => Ok(Some(Identity::written(put, archive.len()))),
             Err(failure) => {
                 let message = error_context::explain(&failure, Operation::Write);
                 Err(StorageError::Push(message))

@@ -2,7 +2,7 @@
 
 use reqwest::Url;
 
-use super::{AllowedStorages, StorageError};
+use super::super::{AllowedStorages, StorageError};
 use crate::allowed_hosts::AllowedHosts;
 
 /// Parses the URL of a storage, whose host must be one of the provider's (it ends in `own`) and use

@@ -7,7 +7,8 @@ use object_store::{ObjectStore, StaticCredentialProvider};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{AllowedStorages, StorageError, credentials, guarded, host, plain};
+use super::super::{AllowedStorages, StorageError};
+use super::{credentials, guarded, host, plain};
 use crate::model::{Gcp, Secret};
 use crate::storage_client::{NoRedirects, retries};
 

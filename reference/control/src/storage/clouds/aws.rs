@@ -7,7 +7,8 @@ use object_store::aws::AmazonS3Builder;
 use reqwest::Url;
 use serde::Deserialize;
 
-use super::{AllowedStorages, StorageError, credentials, guarded, host, plain};
+use super::super::{AllowedStorages, StorageError};
+use super::{credentials, guarded, host, plain};
 use crate::model::{Aws, Secret};
 use crate::storage_client::{NoRedirects, retries};
 

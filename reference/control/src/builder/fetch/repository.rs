@@ -1,0 +1,90 @@
+//! Files of git repositories.
+
+use std::path::{Path, PathBuf};
+
+use super::credentials::{Credentials, ResolvedCredentials};
+use super::{FetchError, Fetcher, all_met, blocking, git, github, selection, timeout_message};
+use crate::builder::SourceInput;
+use crate::builder::file_selection::Files;
+use crate::model::Git;
+
+pub(super) use super::git::{forget, forget_keys};
+
+/// Returns the folder of a bundle's repositories below the work directory.
+pub(super) fn folder(work_dir: &Path, bundle: &str) -> PathBuf {
+    work_dir.join(git::folder(bundle))
+}
+
+impl Fetcher<'_> {
+    /// Fetches the files of a repository, with the commit that they are of.
+    ///
+    /// # Errors
+    /// When the definition is invalid or not allowed, or the repository cannot be fetched.
+    pub(super) async fn repository(
+        &mut self,
+        (source, input): (&str, &SourceInput),
+        repo: &str,
+        definition: &Git,
+        commit: Option<&str>,
+    ) -> Result<(Files, String), FetchError> {
+        let included = definition.included_files.as_deref().unwrap_or_default();
+        let excluded = definition.excluded_files.as_deref().unwrap_or_default();
+        let selection = selection(included, excluded)?;
+        let wanted = git::GitSpec::new(
+            definition.reference.as_deref(),
+            commit,
+            definition.path.as_deref(),
+            selection.clone(),
+        )?;
+        let origin = git::Origin::read(repo, &self.access.source_roots, &self.hosts)?;
+        let credentials = self.shown_to(&origin, input, definition).await?;
+        let reader = git::Reader {
+            source: source.to_owned(),
+            repo: repo.to_owned(),
+            credentials,
+            kept: self.repositories.clone(),
+            access: self.access.clone(),
+            hosts: self.hosts.clone(),
+        };
+        let mut quota = self.quota.clone();
+        let read = blocking(self.access.limits.fetch, move |cancelled| {
+            let read = reader.read(origin, wanted, &mut quota, cancelled)?;
+            Ok((read, quota))
+        });
+        let (read, quota) = read.await?;
+        all_met(&selection, "git.included_files")?;
+        self.quota = quota;
+        self.used.extend(read.folders.into_keys());
+        Ok((read.files, read.commit))
+    }
+
+    /// Returns the credentials for a repository; its submodules use them only on the same host,
+    /// with the same scheme and port.
+    async fn shown_to(
+        &self,
+        origin: &git::Origin,
+        input: &SourceInput,
+        definition: &Git,
+    ) -> Result<Option<Credentials>, FetchError> {
+        let over_http = self.access.secrets_over_http;
+        let held =
+            ResolvedCredentials::of(&input.secrets, definition.credentials.as_deref(), over_http)?;
+        let (Some(ResolvedCredentials { credentials, guard }), git::Origin::Remote(url)) =
+            (held, origin)
+        else {
+            return Ok(None);
+        };
+        let is_private = !matches!(url.scheme, gix::url::Scheme::Http);
+        let host = url.host().unwrap_or_default();
+        let checked = guard.check(is_private, host, url.port_or_default());
+        checked.map_err(|why| FetchError::config(format!("git: {why}")))?;
+        let Credentials::GithubApp(app) = &credentials else {
+            return Ok(Some(credentials));
+        };
+        let time = self.access.limits.fetch;
+        let token = github::token(url, app, &guard, &self.hosts);
+        let token = tokio::time::timeout(time, token).await;
+        let token = token.unwrap_or_else(|_| Err(FetchError::Sync(timeout_message(time))))?;
+        Ok(Some(Credentials::TokenAuth { token }))
+    }
+}

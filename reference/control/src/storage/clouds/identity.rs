@@ -1,0 +1,110 @@
+//! Identity of a stored object, by the metadata that its storage reports.
+
+use object_store::{ObjectMeta, PutResult};
+
+use super::super::Identity;
+
+/// Maximum length of an ETag or generation that is stored and sent back, in bytes. Without one, the
+/// whole object is read, and writes are unconditional.
+const LONGEST_TAG: usize = 1 << 10;
+
+impl Identity {
+    /// Returns the identity of an object by its metadata.
+    pub(super) fn of(found: &ObjectMeta) -> Self {
+        Self {
+            e_tag: tag(found.e_tag.as_deref()),
+            version: tag(found.version.as_deref()),
+            modified: Some(found.last_modified.timestamp_millis()),
+            size: found.size,
+        }
+    }
+
+    /// Returns the identity of a written object of this length.
+    pub(super) fn written(put: PutResult, length: usize) -> Self {
+        Self {
+            e_tag: tag(put.e_tag.as_deref()),
+            version: tag(put.version.as_deref()),
+            modified: None,
+            size: length as u64,
+        }
+    }
+
+    /// Whether a found object is certainly this one. A write reports less than a HEAD request.
+    pub(super) fn is_of(&self, found: &Self) -> bool {
+        fn agree<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> Option<bool> {
+            Some(one? == other?)
+        }
+        let told = [
+            agree(self.e_tag.as_ref(), found.e_tag.as_ref()),
+            agree(self.version.as_ref(), found.version.as_ref()),
+        ];
+        let modified = agree(self.modified.as_ref(), found.modified.as_ref());
+        self.size == found.size
+            && told.contains(&Some(true))
+            && !told.contains(&Some(false))
+            && modified != Some(false)
+    }
+}
+
+/// Returns an ETag or generation, unless it is empty or too long.
+fn tag(told: Option<&str>) -> Option<String> {
+    let told = told.filter(|tag| (1..=LONGEST_TAG).contains(&tag.len()));
+    told.map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_that_are_empty_or_too_long_tell_nothing() {
+        for (length, expected) in [
+            (0, false),
+            (1, true),
+            (LONGEST_TAG, true),
+            (LONGEST_TAG + 1, false),
+        ] {
+            assert_eq!(
+                tag(Some(&"t".repeat(length))).is_some(),
+                expected,
+                "{length}"
+            );
+        }
+    }
+
+    #[test]
+    fn objects_are_told_apart() {
+        let identity = |text: &str| {
+            let mut parts = text.split(' ').map(|part| match part {
+                "-" => None,
+                part => Some(part.to_owned()),
+            });
+            let mut next = || parts.next().flatten();
+            Identity {
+                e_tag: next(),
+                version: next(),
+                modified: next().and_then(|modified| modified.parse().ok()),
+                size: next()
+                    .and_then(|size| size.parse().ok())
+                    .unwrap_or_default(),
+            }
+        };
+        for (known, found, expected) in [
+            ("e - 1 5", "e - 1 5", true),
+            ("e 7 1 5", "e 7 1 5", true),
+            ("e - - 5", "e 7 1 5", true),
+            ("- 7 1 5", "e 7 1 5", true),
+            ("e - 1 5", "f - 1 5", false),
+            ("e 7 1 5", "e 8 1 5", false),
+            ("f 7 1 5", "e 7 1 5", false),
+            ("e - 1 5", "e - 2 5", false),
+            ("e - 1 5", "e - 1 6", false),
+            // Nothing that distinguishes them.
+            ("- - 1 5", "- - 1 5", false),
+            ("e - 1 5", "- 7 1 5", false),
+        ] {
+            let is_of = identity(known).is_of(&identity(found));
+            assert_eq!(is_of, expected, "{known}, {found}");
+        }
+    }
+}
