@@ -26,8 +26,15 @@ struct Token {
     repeated: bool,
 }
 
+/// Range of `.`.
+const ANY: (char, char) = ('\0', char::MAX);
+
 impl Token {
+    /// Whether both match a common character. Like in OPA, `.` meets even an empty class.
     fn meets(&self, other: &Self) -> bool {
+        if self.ranges == [ANY] || other.ranges == [ANY] {
+            return true;
+        }
         let meet =
             |left: &(char, char), right: &(char, char)| left.0 <= right.1 && right.0 <= left.1;
         let any = |left| other.ranges.iter().any(|right| meet(left, right));
@@ -48,7 +55,7 @@ fn tokens(pattern: &str) -> Result<Vec<Token>, Failure> {
     while let Some(character) = characters.get(at).copied() {
         at += 1;
         let ranges = match character {
-            '.' => vec![('\0', char::MAX)],
+            '.' => vec![ANY],
             '[' => class(pattern, &characters, &mut at)?,
             ']' => return invalid(pattern, at, "set-close ']' with no preceding '['"),
             '*' | '+' => {

@@ -228,7 +228,9 @@ fn check_userinfo(userinfo: &str) -> Result<(), Wrong> {
     if !userinfo.bytes().all(valid) {
         return Err("net/url: invalid userinfo".to_owned());
     }
-    unescape(userinfo, Part::User).map(drop)
+    let (user, password) = userinfo.split_once(':').unwrap_or((userinfo, ""));
+    unescape(user, Part::User)?;
+    unescape(password, Part::User).map(drop)
 }
 
 /// Whether a byte may occur unescaped in this component.

@@ -84,6 +84,12 @@ impl<'t> Renderer<'_, '_, 't> {
                 self.refuse_operands(first, given)?;
                 self.wrong("nil is not a command")
             }
+            Term::Variable(_) => {
+                self.place = Fallible::Operand(first);
+                let item = self.term(first, dot)?;
+                self.refuse_operands(first, given)?;
+                Ok(item)
+            }
             _ => {
                 self.place = Fallible::Operand(first);
                 self.refuse_operands(first, given)?;
