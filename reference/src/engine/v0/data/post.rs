@@ -3,11 +3,9 @@
 use http::StatusCode;
 use rego::Value;
 
-use crate::engine::decide::DecisionRequest;
 use crate::engine::decision::{DecisionError, Outcome, Subject};
-use crate::engine::evaluate::EvalOptions;
 use crate::engine::metrics::Metrics;
-use crate::engine::state::State;
+use crate::engine::pipeline::{Pipeline, is_logged};
 use crate::engine::{Engine, request_body};
 use crate::http::{ApiError, Reply, Request};
 
@@ -26,50 +24,25 @@ pub(in crate::engine) fn bare(
     request: &Request,
     path: &[String],
 ) -> Result<Reply, ApiError> {
-    let logged = engine.logs_decisions();
     let mut metrics = Metrics::of_write(request);
-    if logged {
-        metrics.measure();
-    }
+    let is_logged = is_logged(engine, request, &mut metrics)?;
     let input = metrics.time("timer_rego_input_parse_ns", || request_body::input(request))?;
     let state = engine.state();
-    let wanted = DecisionRequest {
-        request,
-        input: Some(input.unwrap_or(Value::Null)),
-        strict: false,
-        logged,
-        metrics,
-    };
-    let decision = engine.decide(wanted, |options| decide(engine, &state, path, options));
-    engine.log(&state, request, Subject::Path(path), &decision)?;
-    let document = decision.outcome?.result.unwrap_or(Value::Null);
-    Ok(Reply::document(
-        StatusCode::OK,
-        &document,
-        request.flag("pretty"),
-    ))
-}
-
-fn decide(
-    engine: &Engine,
-    state: &State,
-    path: &[String],
-    options: &EvalOptions<'_>,
-) -> Result<Outcome, DecisionError> {
+    let snapshot = state.reads.snapshot();
+    let prepared = state.read(&snapshot, path, request)?;
+    let mut pipeline = Pipeline::new(engine, &state, request, is_logged, metrics);
     // A response without an envelope has no member for the explanation.
-    let options = EvalOptions {
-        explain: None,
-        ..*options
-    };
-    match engine.read(state, path, &options)? {
-        None => {
-            let names = std::iter::once("data").chain(path.iter().map(String::as_str));
-            let name = names.collect::<Vec<_>>().join(".");
-            Err(DecisionError::Undefined(name))
-        }
-        result => Ok(Outcome {
-            result,
-            explanation: None,
-        }),
+    pipeline.evaluation.explain = None;
+    pipeline.decision.input = Some(input.unwrap_or(Value::Null));
+    pipeline.evaluate_document(&prepared, path);
+    let outcome = &mut pipeline.decision.outcome;
+    if let Ok(Outcome { result: None, .. }) = outcome {
+        let names = std::iter::once("data").chain(path.iter().map(String::as_str));
+        let name = names.collect::<Vec<_>>().join(".");
+        *outcome = Err(DecisionError::Undefined(name));
     }
+    pipeline.log(Subject::Path(path))?;
+    let document = pipeline.decision.outcome?.result.unwrap_or(Value::Null);
+    let pretty = request.flag("pretty");
+    Ok(Reply::document(StatusCode::OK, &document, pretty))
 }
