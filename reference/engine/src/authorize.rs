@@ -6,11 +6,12 @@ use http::header::HOST;
 use rego::value::Object;
 use rego::{PartialOptions, PartialQuery, QueryOptions, References, Value};
 
-use super::evaluate::EvalOptions;
+use super::evaluate::RequestEvaluation;
 use super::request_body::{BodyForm, LARGE_BODY};
 use super::routes::Destination;
 use super::state::State;
 use super::{Engine, authz_identity, errors, gzip, request_body};
+use http_server::request::Abandoned;
 use http_server::{ApiError, Request};
 
 impl Engine {
@@ -60,9 +61,9 @@ impl Engine {
     /// Evaluates the authorization policy on an input; an error unless it permits the request.
     fn decide_on(&self, request: &Request, input: &Value) -> Result<(), ApiError> {
         let path = &self.config().default_authorization_decision;
-        let options = EvalOptions::plain(request, Some(input));
-        let decision = self.read(&self.state(), path, &options)?;
-        match decision {
+        let state = self.state();
+        let evaluation = RequestEvaluation::plain(&state, request);
+        match evaluation.read(path, Some(input))? {
             None => Err(errors::undecided(
                 "authorization policy missing or undefined",
             )),
@@ -76,7 +77,10 @@ impl Engine {
     /// unknown body leaves any way to permit it.
     fn may_permit(&self, request: &Request) -> Result<bool, ApiError> {
         let state = self.state();
-        let queries = permits(&state, &self.config().default_authorization_decision);
+        let document = document_name(&self.config().default_authorization_decision);
+        let (cache, snapshot) = (&state.permits, state.permits.snapshot());
+        let compile = || Ok::<_, Abandoned>(permits(&state, &document));
+        let queries = cache.get_or_compile(&snapshot, &document, request, compile)?;
         let Ok(unknowns) = References::parse(["input.body"]) else {
             return Ok(true);
         };
@@ -100,15 +104,17 @@ impl Engine {
     }
 }
 
-/// Queries of which one must be true for the policy at a path to permit a request.
-fn permits(state: &State, path: &[String]) -> Arc<Vec<PartialQuery>> {
+/// Reference to the document at a path.
+fn document_name(path: &[String]) -> String {
     let mut document = "data".to_owned();
     for segment in path {
         document.push_str(&format!("[{}]", Value::from(segment.as_str())));
     }
-    if let Some(kept) = state.permits.get(&document) {
-        return kept;
-    }
+    document
+}
+
+/// Queries of which one must be true for the policy with this document to permit a request.
+fn permits(state: &State, document: &str) -> Vec<PartialQuery> {
     let texts = [
         format!("{document} == true"),
         format!("{document}.allowed == true"),
@@ -118,9 +124,7 @@ fn permits(state: &State, path: &[String]) -> Arc<Vec<PartialQuery>> {
     let queries = texts
         .iter()
         .filter_map(|text| PartialQuery::parse(policy, text, &QueryOptions::default()).ok());
-    let queries = Arc::new(queries.collect());
-    state.permits.put(&document, &queries);
-    queries
+    queries.collect()
 }
 
 /// Input document of the authorization policy, without the body of the request.

@@ -93,30 +93,8 @@ impl From<Abandoned> for DecisionError {
 }
 
 impl Decision {
-    /// Members common to all response envelopes.
-    ///
-    /// # Errors
-    /// When the decision failed.
-    pub(super) fn into_envelope(self) -> Result<Object, DecisionError> {
-        let Outcome {
-            result,
-            explanation,
-        } = self.outcome?;
-        let metrics = self.metrics.filter(|_| self.shows_metrics);
-        let labels = self.noted.filter(|_| self.shows_rule_labels);
-        let labels = labels.map(|noted| noted.rule_labels).unwrap_or_default();
-        let labels = (!labels.is_empty()).then(|| Value::from(labels));
-        let mut envelope = Object::new();
-        for (name, member) in [
-            ("explanation", explanation),
-            ("result", result),
-            ("metrics", metrics),
-            ("rule_labels", labels),
-        ] {
-            if let Some(member) = member {
-                envelope.insert(name, member);
-            }
-        }
-        Ok(envelope)
+    /// Input document, and the side records that its evaluation completes.
+    pub(super) fn input_and_noted(&mut self) -> (Option<&Value>, Option<&mut Noted>) {
+        (self.input.as_ref(), self.noted.as_mut())
     }
 }

@@ -1,170 +1,149 @@
 //! Evaluation of queries for requests.
 
-use std::cell::RefCell;
-
+use rego::syntax::Location;
 use rego::value::Object;
 use rego::{EvalError, Evaluation, Query, Solution, Value};
 use tracing::info;
 
-use super::Engine;
 use super::decision::{DecisionError, Noted, Outcome};
 use super::explain::Explain;
-use super::metrics::Metrics;
-use super::query_cache::{CacheEntry, Snapshot};
 use super::state::{Prepared, State, without_system};
 use http_server::Request;
 
-/// Options of an evaluation, in addition to its query.
-#[derive(Debug)]
-pub(super) struct EvalOptions<'r> {
-    /// Input document.
-    pub(super) input: Option<&'r Value>,
+/// Evaluation of a query for a request, against one state.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RequestEvaluation<'r> {
+    pub(super) state: &'r State,
+    /// The request, which may be cancelled.
+    pub(super) request: &'r Request,
     /// Whether a failing call of a built-in function is an error.
     pub(super) strict: bool,
     /// Part of the trace to record for the explanation, if requested.
     pub(super) explain: Option<Explain>,
-    /// The request, which may be cancelled.
-    pub(super) request: &'r Request,
-    /// If present, receives the side records of the evaluation.
-    pub(super) noted: Option<&'r RefCell<Noted>>,
 }
 
-impl<'r> EvalOptions<'r> {
-    /// Options for plain results only.
-    pub(super) fn plain(request: &'r Request, input: Option<&'r Value>) -> Self {
+impl<'r> RequestEvaluation<'r> {
+    /// Creates an evaluation without an explanation.
+    pub(super) fn plain(state: &'r State, request: &'r Request) -> Self {
         Self {
-            input,
+            state,
+            request,
             strict: false,
             explain: None,
-            request,
-            noted: None,
         }
     }
-}
 
-impl Engine {
-    /// Returns all solutions of a query, and the explanation if requested.
+    /// Creates an evaluation with the explanation that the request asks for.
+    pub(super) fn explained(state: &'r State, request: &'r Request) -> Self {
+        Self {
+            explain: Explain::from_request(request),
+            ..Self::plain(state, request)
+        }
+    }
+
+    /// Runs the evaluation by `ask`; returns the result, and the explanation if requested. `noted`,
+    /// if present, receives the side records.
     ///
     /// # Errors
     /// When the evaluation fails, or is an inline attempt that takes too long.
-    pub(super) fn evaluate(
+    pub(super) fn run<T>(
         &self,
-        state: &State,
-        query: &Query,
-        options: &EvalOptions<'_>,
-    ) -> Result<(Vec<Solution>, Option<Value>), DecisionError> {
-        self.run(state, options, |evaluation| query.evaluate(evaluation))
-    }
-
-    /// Runs an evaluation by `ask`; returns the result, and the explanation if requested.
-    fn run<T>(
-        &self,
-        state: &State,
-        options: &EvalOptions<'_>,
+        input: Option<&Value>,
+        noted: Option<&mut Noted>,
         ask: impl FnOnce(&mut Evaluation<'_>) -> Result<T, EvalError>,
     ) -> Result<(T, Option<Value>), DecisionError> {
-        let mut recorder = options.explain.map(Explain::recorder);
-        let mut print = |location: &rego::syntax::Location, text: &str| {
-            let line = format!("{}:{}", location.file, location.row);
-            let (request, client) = (options.request, options.request.client);
-            info!(
-                client_addr = client.map(tracing::field::display),
-                req_id = request.number.get(),
-                req_method = %request.method,
-                req_path = %request.path,
-                line,
-                "{text}"
-            );
-        };
-        let host = state.host_for(options.request);
-        let mut evaluation = state.evaluation_for(options.request, &host);
-        evaluation.input = options.input.cloned();
-        evaluation.strict = options.strict;
+        let mut recorder = self.explain.map(Explain::recorder);
+        let mut print = |location: &Location, text: &str| self.print(location, text);
+        let host = self.state.host_for(self.request);
+        let mut evaluation = self.state.evaluation_for(self.request, &host);
+        evaluation.input = input.cloned();
+        evaluation.strict = self.strict;
         evaluation.print = Some(&mut print);
         evaluation.tracer = recorder
             .as_mut()
             .map(|recorder| recorder as &mut dyn rego::Tracer);
-        evaluation.calls = options.noted.map(|_| Object::new());
-        evaluation.rule_labels = options.noted.map(|_| Vec::new());
-        let answers = ask(&mut evaluation);
-        if let Some(noted) = options.noted {
-            noted.replace(Noted {
-                calls: evaluation.calls.take().unwrap_or_default(),
-                rule_labels: evaluation.rule_labels.take().unwrap_or_default(),
-            });
+        if noted.is_some() {
+            evaluation.calls = Some(Object::new());
+            evaluation.rule_labels = Some(Vec::new());
         }
-        let answers = answers.map_err(|error| DecisionError::of(options.request, error))?;
+        let answers = ask(&mut evaluation);
+        if let Some(noted) = noted {
+            noted.calls = evaluation.calls.take().unwrap_or_default();
+            noted.rule_labels = evaluation.rule_labels.take().unwrap_or_default();
+        }
+        let answers = answers.map_err(|error| DecisionError::of(self.request, error))?;
         let explanation = recorder.map(|recorder| recorder.finish());
         Ok((answers, explanation))
+    }
+
+    /// Logs a line that a policy prints.
+    fn print(&self, location: &Location, text: &str) {
+        let line = format!("{}:{}", location.file, location.row);
+        let (request, client) = (self.request, self.request.client);
+        info!(
+            client_addr = client.map(tracing::field::display),
+            req_id = request.number.get(),
+            req_method = %request.method,
+            req_path = %request.path,
+            line,
+            "{text}"
+        );
     }
 
     /// Evaluates the document at a path, with the explanation if requested.
     ///
     /// # Errors
-    /// As [`Self::evaluate`].
+    /// As [`Self::run`].
     pub(super) fn document(
         &self,
-        state: &State,
         prepared: &Prepared,
         path: &[String],
-        options: &EvalOptions<'_>,
+        input: Option<&Value>,
+        noted: Option<&mut Noted>,
     ) -> Result<Outcome, DecisionError> {
         let Some(query) = &prepared.query else {
             return Ok(Outcome::default());
         };
-        let decide = || self.run(state, options, |evaluation| query.decide(evaluation));
-        let (document, explanation) = prepared.latency.of(options.request, decide)?;
-        let explanation = explanation.filter(|_| {
-            let defined = document.is_some();
-            options
-                .explain
-                .is_some_and(|explain| explain.shows(defined))
-        });
+        let _measurement = prepared.latency.measure(self.request);
+        let (document, explanation) =
+            self.run(input, noted, |evaluation| query.decide(evaluation))?;
+        let is_shown = |explain: Explain| explain.shows(document.is_some());
         Ok(Outcome {
+            explanation: explanation.filter(|_| self.explain.is_some_and(is_shown)),
             result: document.map(|document| without_system(document, path)),
+        })
+    }
+
+    /// Evaluates a query: the result is the list of all solutions, if there are any.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub(super) fn solutions(
+        &self,
+        query: &Query,
+        input: Option<&Value>,
+        noted: Option<&mut Noted>,
+    ) -> Result<Outcome, DecisionError> {
+        let (answers, explanation) =
+            self.run(input, noted, |evaluation| query.evaluate(evaluation))?;
+        let listed: Vec<_> = answers.iter().map(Solution::to_value).collect();
+        Ok(Outcome {
+            result: (!listed.is_empty()).then(|| Value::from(listed)),
             explanation,
         })
     }
 
-    /// Evaluates the document at any path, for internal use and for responses without an envelope.
+    /// Evaluates the document at any path, for internal use.
     ///
     /// # Errors
-    /// As [`Self::evaluate`].
+    /// As [`Self::run`], and when an inline attempt would have to compile the query.
     pub(super) fn read(
         &self,
-        state: &State,
         path: &[String],
-        options: &EvalOptions<'_>,
+        input: Option<&Value>,
     ) -> Result<Option<Value>, DecisionError> {
-        if state.cached_read(path).is_none() {
-            options.request.leave_inline_attempt()?;
-        }
-        let prepared = state.read(path);
-        Ok(self.document(state, &prepared, path, options)?.result)
-    }
-
-    /// Prepared query of a decision request, compiled if it is not cached.
-    ///
-    /// # Errors
-    /// When an inline attempt would have to compile it; the attempt is abandoned.
-    pub(super) fn prepared<'k>(
-        &self,
-        state: &State,
-        snapshot: &'k Snapshot<Prepared>,
-        request: &Request,
-        metrics: &mut Metrics,
-    ) -> Result<CacheEntry<'k, Prepared>, DecisionError> {
-        let key = request.path.cache_key();
-        let is_hit = snapshot.get(key).is_some();
-        metrics.count("counter_server_query_cache_hit", u64::from(is_hit));
-        let cache = state.decisions(&request.method);
-        cache.get_or_compile(snapshot, key, request, || {
-            let stage = "timer_compile_stage_resolve_path_ns";
-            let steps = metrics.stage(stage, || state.resolve(request.path.open()));
-            let prepared = metrics.time("timer_rego_query_compile_ns", || state.prepare(&steps));
-            let stage = "timer_query_compile_stage_all_ns";
-            metrics.also(stage, "timer_rego_query_compile_ns");
-            Ok(prepared)
-        })
+        let snapshot = self.state.reads.snapshot();
+        let prepared = self.state.read(&snapshot, path, self.request)?;
+        Ok(self.document(&prepared, path, input, None)?.result)
     }
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use http_server::Request;
+use http_server::request::InlineAttempt;
 
 /// Maximum duration of work that is attempted on connection threads.
 const QUICK: Duration = Duration::from_micros(500);
@@ -38,22 +39,15 @@ impl InlinePolicy {
         }
     }
 
-    /// Runs the work for a request, and records its duration or the success of the inline attempt.
-    pub(super) fn of<T>(&self, request: &Request, work: impl FnOnce() -> T) -> T {
-        let Some(attempt) = &request.inline_attempt else {
-            return self.time(work);
-        };
-        let done = work();
-        self.note_attempt(!attempt.is_abandoned());
-        done
-    }
-
-    fn time<T>(&self, work: impl FnOnce() -> T) -> T {
-        let begun = Instant::now();
-        let done = work();
-        self.quick
-            .store(begun.elapsed() <= QUICK, Ordering::Relaxed);
-        done
+    /// Measures the work for a request until the result is dropped.
+    pub(super) fn measure<'m>(&'m self, request: &'m Request) -> Measurement<'m> {
+        Measurement {
+            policy: self,
+            work: match &request.inline_attempt {
+                Some(attempt) => Work::Attempt(attempt),
+                None => Work::Timed(Instant::now()),
+            },
+        }
     }
 
     /// Records an inline attempt. Each consecutive failure doubles the pause.
@@ -71,17 +65,47 @@ impl InlinePolicy {
     }
 }
 
+/// Measurement of work. When dropped, it records the duration, or whether the inline attempt
+/// succeeded.
+pub(super) struct Measurement<'m> {
+    policy: &'m InlinePolicy,
+    work: Work<'m>,
+}
+
+enum Work<'m> {
+    /// Inline attempt.
+    Attempt(&'m InlineAttempt),
+    /// Work on an evaluation thread, which began at this time.
+    Timed(Instant),
+}
+
+impl Drop for Measurement<'_> {
+    fn drop(&mut self) {
+        match self.work {
+            Work::Attempt(attempt) => self.policy.note_attempt(!attempt.is_abandoned()),
+            Work::Timed(begun) => {
+                let is_quick = begun.elapsed() <= QUICK;
+                self.policy.quick.store(is_quick, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use bytes::Bytes;
+
     use super::InlinePolicy;
+    use http_server::Request;
 
     #[test]
     fn failed_attempts_become_rare() {
         let latency = InlinePolicy::default();
+        let request = Request::from(http::Request::new(Bytes::new()));
         assert!(!latency.is_quick(), "nothing was done yet");
         // Unless the processor was busy otherwise, doing nothing is quick.
         while !latency.is_quick() {
-            latency.time(|| ());
+            drop(latency.measure(&request));
         }
         let mut tried = 0;
         for _ in 0..10_000 {

@@ -24,7 +24,6 @@ mod bundle_activation;
 mod bundle_files;
 mod column_types;
 mod config;
-mod decide;
 mod decision;
 mod diagnostics;
 mod errors;
@@ -41,7 +40,9 @@ mod load;
 mod metrics;
 mod options;
 mod parallel_read;
+mod pipeline;
 mod plugins;
+mod provenance;
 mod query_cache;
 mod random_id;
 mod reload;
@@ -233,6 +234,11 @@ impl Engine {
     /// Metrics of all requests.
     fn totals(&self) -> &Totals {
         &self.0.totals
+    }
+
+    /// Whether decisions are logged.
+    fn logs_decisions(&self) -> bool {
+        self.config().plugins.decision_logs.is_some()
     }
 
     /// Current documents and policies.

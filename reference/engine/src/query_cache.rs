@@ -97,8 +97,12 @@ impl<T> QueryCache<T> {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::time::Duration;
 
-    use super::{MAX_ENTRIES, MAX_KEY_LENGTH, QueryCache};
+    use bytes::Bytes;
+
+    use super::{Abandoned, MAX_ENTRIES, MAX_KEY_LENGTH, QueryCache, Request};
+    use http_server::request::InlineAttempt;
 
     #[test]
     fn as_many_as_fit_are_cached_unless_they_are_long() {
@@ -116,5 +120,22 @@ mod tests {
         assert!(cache.get(&fits).is_some(), "there was room for all");
         assert!(put("one more").is_some());
         assert!(cache.get(&fits).is_none(), "all others are removed");
+    }
+
+    #[test]
+    fn inline_attempts_find_queries_but_do_not_compile_them() {
+        let cache = QueryCache::default();
+        let is_abandoned = |is_inline: bool| {
+            let attempt = Arc::new(InlineAttempt::within(Duration::ZERO));
+            let mut request = Request::from(http::Request::new(Bytes::new()));
+            request.inline_attempt = is_inline.then(|| Arc::clone(&attempt));
+            let snapshot = cache.snapshot();
+            let entry = cache.get_or_compile(&snapshot, "a", &request, || Ok::<_, Abandoned>(1));
+            assert_eq!(entry.is_err(), attempt.is_abandoned());
+            attempt.is_abandoned()
+        };
+        assert!(is_abandoned(true), "the query is missing");
+        assert!(!is_abandoned(false), "the query is compiled");
+        assert!(!is_abandoned(true), "the query is found");
     }
 }

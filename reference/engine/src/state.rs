@@ -11,10 +11,11 @@ use rego::{Caches, Evaluation, InputReferences, Limits, PartialQuery, Policy, Qu
 use super::active_bundles::Bundles;
 use super::inline_policy::InlinePolicy;
 use super::limits::{self, EvaluationLimits};
-use super::query_cache::QueryCache;
+use super::query_cache::{CacheEntry, QueryCache, Snapshot};
 use super::store;
 use crate::host::SystemHost;
 use http_server::Request;
+use http_server::request::Abandoned;
 
 /// Contents that writers change: documents, policies and bundles.
 #[derive(Debug, Clone)]
@@ -52,7 +53,7 @@ pub(super) struct State {
     /// Queries of the mask and drop policies, by path.
     pub(super) logs: QueryCache<Prepared>,
     /// Internal queries of the server, by path.
-    reads: QueryCache<Prepared>,
+    pub(super) reads: QueryCache<Prepared>,
     /// Partial queries that are true if the policy at a path permits a request, by path.
     pub(super) permits: QueryCache<Vec<PartialQuery>>,
     /// Caches that evaluations share, independent of the state.
@@ -204,13 +205,19 @@ impl State {
         self.reads.get(&path_key(path))
     }
 
-    /// Internal query of a path, compiled if it is not cached.
-    pub(super) fn read(&self, path: &[String]) -> Arc<Prepared> {
-        self.cached_read(path).unwrap_or_else(|| {
-            let prepared = Arc::new(self.prepare(&self.resolve(path)));
-            self.reads.put(&path_key(path), &prepared);
-            prepared
-        })
+    /// Internal query of a path from a snapshot of `reads`, compiled if it is missing.
+    ///
+    /// # Errors
+    /// When an inline attempt would have to compile it.
+    pub(super) fn read<'k>(
+        &self,
+        snapshot: &'k Snapshot<Prepared>,
+        path: &[String],
+        request: &Request,
+    ) -> Result<CacheEntry<'k, Prepared>, Abandoned> {
+        let compile = || Ok(self.prepare(&self.resolve(path)));
+        self.reads
+            .get_or_compile(snapshot, &path_key(path), request, compile)
     }
 
     /// Whether there is a document at these steps, or rules that may define one.

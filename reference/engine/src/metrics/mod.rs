@@ -139,16 +139,19 @@ impl Metrics {
     }
 
     /// Returns all measurements.
-    pub(super) fn into_value(self) -> Value {
-        let values = self.values.into_iter();
-        Value::object(values.map(|(name, value)| (name, Value::from(value))))
+    pub(super) fn to_value(&self) -> Value {
+        Value::object(
+            self.values
+                .iter()
+                .map(|(name, value)| (*name, Value::from(*value))),
+        )
     }
 
     /// Returns all measurements, including the time since the request was received.
-    pub(super) fn finish(mut self) -> Value {
+    pub(super) fn finish(&mut self) -> Value {
         let name = "timer_server_handler_ns";
         self.values.insert(name, nanoseconds(self.begun));
-        self.into_value()
+        self.to_value()
     }
 }
 

@@ -3,7 +3,7 @@
 use rego::Value;
 
 use crate::Engine;
-use crate::evaluate::EvalOptions;
+use crate::evaluate::RequestEvaluation;
 use crate::health::{healthy, unhealthy};
 use http_server::{ApiError, Reply, Request};
 
@@ -17,8 +17,9 @@ pub(crate) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiErr
     path.extend_from_slice(request.path.open());
     let name = format!("data.{}", path.join("."));
     let input = input(engine);
-    let options = EvalOptions::plain(request, Some(&input));
-    Ok(match engine.read(&engine.state(), &path, &options) {
+    let state = engine.state();
+    let evaluation = RequestEvaluation::plain(&state, request);
+    Ok(match evaluation.read(&path, Some(&input)) {
         Ok(Some(Value::Bool(true))) => healthy(),
         Ok(Some(_)) => unhealthy(&format!("health policy was not true at {name}")),
         Ok(None) => unhealthy(&format!("health policy was undefined at {name}")),

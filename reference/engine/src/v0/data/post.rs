@@ -3,11 +3,9 @@
 use http::StatusCode;
 use rego::Value;
 
-use crate::decide::DecisionRequest;
 use crate::decision::{DecisionError, Outcome, Subject};
-use crate::evaluate::EvalOptions;
 use crate::metrics::Metrics;
-use crate::state::State;
+use crate::pipeline::{Pipeline, is_logged};
 use crate::{Engine, request_body};
 use http_server::{ApiError, Reply, Request};
 
@@ -22,50 +20,25 @@ pub(crate) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiErr
 
 /// Returns the bare document at any path.
 pub(crate) fn bare(engine: &Engine, request: &Request, path: &[String]) -> Result<Reply, ApiError> {
-    let logged = engine.logs_decisions();
     let mut metrics = Metrics::of_write(request);
-    if logged {
-        metrics.measure();
-    }
+    let is_logged = is_logged(engine, request, &mut metrics)?;
     let input = metrics.time("timer_rego_input_parse_ns", || request_body::input(request))?;
     let state = engine.state();
-    let wanted = DecisionRequest {
-        request,
-        input: Some(input.unwrap_or(Value::Null)),
-        strict: false,
-        logged,
-        metrics,
-    };
-    let decision = engine.decide(wanted, |options| decide(engine, &state, path, options));
-    engine.log(&state, request, Subject::Path(path), &decision)?;
-    let document = decision.outcome?.result.unwrap_or(Value::Null);
-    Ok(Reply::document(
-        StatusCode::OK,
-        &document,
-        request.flag("pretty"),
-    ))
-}
-
-fn decide(
-    engine: &Engine,
-    state: &State,
-    path: &[String],
-    options: &EvalOptions<'_>,
-) -> Result<Outcome, DecisionError> {
+    let snapshot = state.reads.snapshot();
+    let prepared = state.read(&snapshot, path, request)?;
+    let mut pipeline = Pipeline::new(engine, &state, request, is_logged, metrics);
     // A response without an envelope has no member for the explanation.
-    let options = EvalOptions {
-        explain: None,
-        ..*options
-    };
-    match engine.read(state, path, &options)? {
-        None => {
-            let names = std::iter::once("data").chain(path.iter().map(String::as_str));
-            let name = names.collect::<Vec<_>>().join(".");
-            Err(DecisionError::Undefined(name))
-        }
-        result => Ok(Outcome {
-            result,
-            explanation: None,
-        }),
+    pipeline.evaluation.explain = None;
+    pipeline.decision.input = Some(input.unwrap_or(Value::Null));
+    pipeline.evaluate_document(&prepared, path);
+    let outcome = &mut pipeline.decision.outcome;
+    if let Ok(Outcome { result: None, .. }) = outcome {
+        let names = std::iter::once("data").chain(path.iter().map(String::as_str));
+        let name = names.collect::<Vec<_>>().join(".");
+        *outcome = Err(DecisionError::Undefined(name));
     }
+    pipeline.log(Subject::Path(path))?;
+    let document = pipeline.decision.outcome?.result.unwrap_or(Value::Null);
+    let pretty = request.flag("pretty");
+    Ok(Reply::document(StatusCode::OK, &document, pretty))
 }

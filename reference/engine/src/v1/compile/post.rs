@@ -1,17 +1,14 @@
 //! POST /v1/compile
 
-use std::sync::Arc;
-
 use http::StatusCode;
 use rego::syntax::Body;
-use rego::value::Object;
 use rego::{
     PartialOptions, PartialQuery, Query, QueryOptions, References, Residual, Value, Version,
 };
 
-use crate::decision::DecisionError;
-use crate::explain::Explain;
+use crate::decision::Outcome;
 use crate::metrics::Metrics;
+use crate::pipeline::Pipeline;
 use crate::state::State;
 use crate::v1::query::UNSAFE;
 use crate::{Engine, errors, request_body};
@@ -19,6 +16,12 @@ use http_server::{ApiError, Reply, Request};
 
 /// Initial bytes of the response buffer, which few responses exceed.
 const TEXT: usize = 4 << 10;
+
+/// Timer of parsing the query.
+const PARSE: &str = "timer_rego_query_parse_ns";
+
+/// Timer of compiling the query.
+const COMPILE: &str = "timer_rego_query_compile_ns";
 
 /// Partially evaluates the body's member `query` with the documents in `unknowns` unknown. The
 /// result has `queries`, of which one must be true, and the modules that they refer to as
@@ -29,76 +32,63 @@ const TEXT: usize = 4 << 10;
 /// unknown cannot be parsed, or the query does not compile; `internal_error` when a reference in
 /// `options.disableInlining` cannot be parsed or the evaluation fails.
 pub(crate) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
-    answer(&engine.state(), request, engine.version())
-}
-
-/// Answers with the residual of the query in the request.
-fn answer(state: &State, request: &Request, version: Version) -> Result<Reply, ApiError> {
-    let mut metrics = Metrics::of_decision(request);
+    let metrics = Metrics::of_decision(request);
+    let state = engine.state();
+    let mut pipeline = Pipeline::new(engine, &state, request, false, metrics);
     let asked = request_body::object(request)?;
     let text = asked.get("query").filter(|text| **text != Value::Null);
     let text = text
         .map(|_| request_body::string(&asked, "query"))
         .transpose()?;
     let text = text.unwrap_or_default();
-    let kept = state.residuals.get(text);
-    if kept.is_none() {
-        request.leave_inline_attempt()?;
-    }
-    let read = metrics.time("timer_rego_query_parse_ns", || match &kept {
-        Some(_) => Ok(None),
-        None => read(text, version).map(Some),
-    })?;
+    let metrics = &mut pipeline.metrics;
+    // Responses have these timers even if the query is cached.
+    metrics.count(PARSE, 0);
+    metrics.count(COMPILE, 0);
+    let snapshot = state.residuals.snapshot();
+    let query = state
+        .residuals
+        .get_or_compile(&snapshot, text, request, || {
+            let body = metrics.time(PARSE, || parse(text, engine.version()))?;
+            // As in Open Policy Agent, errors in the options precede those of the compiler.
+            options(&asked)?;
+            metrics.time(COMPILE, || compile(&state, body))
+        })?;
+    pipeline
+        .metrics
+        .also("timer_query_compile_stage_all_ns", COMPILE);
+    pipeline.decision.input = asked.get("input").cloned();
     let options = options(&asked)?;
-    let query = metrics.time("timer_rego_query_compile_ns", || match (kept, read) {
-        (Some(query), _) => Ok(query),
-        (None, read) => compile(state, text, read.unwrap_or_default()),
-    })?;
-    let stage = "timer_query_compile_stage_all_ns";
-    metrics.also(stage, "timer_rego_query_compile_ns");
-    let input = asked.get("input").cloned();
-    let latency = &state.residual_latency;
-    let (residual, explanation) = metrics.time("timer_rego_partial_eval_ns", || {
-        latency.of(request, || {
-            evaluate(state, &query, input, &options, request)
-        })
-    })?;
-    let metrics = metrics.is_shown().then(|| metrics.finish());
-    Ok(written(
-        &residual,
-        explanation,
-        metrics,
-        request.flag("pretty"),
-    ))
+    let measurement = state.residual_latency.measure(request);
+    let (residual, explanation) = pipeline.evaluate_partially(&query, &options)?;
+    drop(measurement);
+    reply(pipeline, &residual, explanation)
 }
 
 /// Response with a residual. Most have no other members, and are encoded directly.
-fn written(
+fn reply(
+    mut pipeline: Pipeline<'_>,
     residual: &Residual,
     explanation: Option<Value>,
-    metrics: Option<Value>,
-    pretty: bool,
-) -> Reply {
-    if explanation.is_none() && metrics.is_none() && !pretty {
+) -> Result<Reply, ApiError> {
+    let pretty = pipeline.evaluation.request.flag("pretty");
+    if explanation.is_none() && !pipeline.decision.shows_metrics && !pretty {
         let mut text = Vec::with_capacity(TEXT);
         text.extend_from_slice(br#"{"result":"#);
         residual.append_text(&mut text);
         text.push(b'}');
-        return Reply::json_text(StatusCode::OK, text);
+        return Ok(Reply::json_text(StatusCode::OK, text));
     }
-    let members = [
-        ("explanation", explanation),
-        ("metrics", metrics),
-        ("result", Some(residual.to_json())),
-    ];
-    let members = members.into_iter();
-    let members = members.filter_map(|(name, member)| Some((Value::from(name), member?)));
-    let answer = Value::from(members.collect::<Object>());
-    Reply::document(StatusCode::OK, &answer, pretty)
+    pipeline.complete(Ok(Outcome {
+        result: Some(residual.to_json()),
+        explanation,
+    }));
+    let body = Value::from(pipeline.into_envelope()?);
+    Ok(Reply::document(StatusCode::OK, &body, pretty))
 }
 
 /// Parses the query, which must not be empty.
-fn read(text: &str, version: Version) -> Result<Body, ApiError> {
+fn parse(text: &str, version: Version) -> Result<Body, ApiError> {
     let body = Query::read_as(text, version);
     let body = body.map_err(|errors| errors::unparsed_residual(&errors))?;
     match body.is_empty() {
@@ -109,13 +99,11 @@ fn read(text: &str, version: Version) -> Result<Body, ApiError> {
     }
 }
 
-/// Compiles a query, and caches it by its source.
-fn compile(state: &State, text: &str, body: Body) -> Result<Arc<PartialQuery>, ApiError> {
+/// Compiles the query.
+fn compile(state: &State, body: Body) -> Result<PartialQuery, ApiError> {
     let options = QueryOptions { forbidden: UNSAFE };
     let query = PartialQuery::compile(&state.contents().policy, body, &options);
-    let query = Arc::new(query.map_err(|errors| errors::module(&errors))?);
-    state.residuals.put(text, &query);
-    Ok(query)
+    query.map_err(|errors| errors::module(&errors))
 }
 
 /// Options of the request, including the unknowns.
@@ -166,24 +154,4 @@ pub(super) fn texts<'a>(object: &'a Value, name: &str) -> Result<Option<Vec<&'a 
             Err(ApiError::invalid_parameter(message))
         }
     }
-}
-
-fn evaluate(
-    state: &State,
-    query: &PartialQuery,
-    input: Option<Value>,
-    options: &PartialOptions,
-    request: &Request,
-) -> Result<(Residual, Option<Value>), ApiError> {
-    let mut recorder = Explain::from_request(request).map(Explain::recorder);
-    let host = state.host_for(request);
-    let mut evaluation = state.evaluation_for(request, &host);
-    evaluation.input = input;
-    evaluation.tracer = recorder
-        .as_mut()
-        .map(|recorder| recorder as &mut dyn rego::Tracer);
-    let residual = query.evaluate(&mut evaluation, options);
-    let residual = residual.map_err(|error| DecisionError::of(request, error))?;
-    let explanation = recorder.map(|recorder| recorder.finish());
-    Ok((residual, explanation))
 }

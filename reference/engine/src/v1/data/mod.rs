@@ -1,14 +1,13 @@
 //! `/v1/data`
 
 use http::StatusCode;
-use rego::value::Object;
 use rego::{Errors, Value};
 
-use crate::decide::DecisionRequest;
-use crate::decision::{Decision, DecisionError, Subject};
+use crate::decision::Subject;
 use crate::metrics::Metrics;
-use crate::state::{Contents, State};
-use crate::{Bundles, Engine, store};
+use crate::pipeline::{self, Pipeline};
+use crate::state::Contents;
+use crate::{Engine, store};
 use http_server::{ApiError, Reply, Request};
 
 pub(crate) mod delete;
@@ -29,55 +28,22 @@ fn answer(
     warning: Option<Value>,
     mut metrics: Metrics,
 ) -> Result<Reply, ApiError> {
-    let logged = engine.logs_decisions();
-    if logged {
-        // Logging was enabled after the inline attempt began.
-        request.leave_inline_attempt()?;
-        metrics.measure();
-    }
+    let is_logged = pipeline::is_logged(engine, request, &mut metrics)?;
     let state = engine.state();
-    let kept = state.decisions(&request.method).snapshot();
-    let prepared = engine.prepared(&state, &kept, request, &mut metrics)?;
-    let wanted = DecisionRequest {
-        request,
-        input,
-        strict: request.flag("strict-builtin-errors"),
-        logged,
-        metrics,
-    };
+    let snapshot = state.decisions(&request.method).snapshot();
+    let prepared = pipeline::prepare(&state, &snapshot, request, &mut metrics)?;
     let path = request.path.open();
-    let decision = engine.decide(wanted, |options| {
-        engine.document(&state, &prepared, path, options)
-    });
-    engine.log(&state, request, Subject::Path(path), &decision)?;
-    let mut envelope = envelope(decision, request, &state)?;
+    let mut pipeline = Pipeline::new(engine, &state, request, is_logged, metrics);
+    pipeline.evaluation.strict = request.flag("strict-builtin-errors");
+    pipeline.decision.input = input;
+    pipeline.evaluate_document(&prepared, path);
+    pipeline.log(Subject::Path(path))?;
+    let mut envelope = pipeline.into_document_envelope()?;
     if let Some(warning) = warning {
         envelope.insert("warning", warning);
     }
     let (body, pretty) = (Value::from(envelope), request.flag("pretty"));
     Ok(Reply::document(StatusCode::OK, &body, pretty))
-}
-
-/// Envelope of a decision made on a state, with the optional members that the request asks for.
-///
-/// # Errors
-/// When the decision failed.
-pub(crate) fn envelope(
-    mut decision: Decision,
-    request: &Request,
-    state: &State,
-) -> Result<Object, DecisionError> {
-    let id = decision.id.take();
-    // Rule labels are shown only if there is a document.
-    decision.shows_rule_labels &= matches!(&decision.outcome, Ok(found) if found.result.is_some());
-    let mut envelope = decision.into_envelope()?;
-    if let Some(id) = id {
-        envelope.insert("decision_id", Value::from(id));
-    }
-    if request.flag("provenance") {
-        envelope.insert("provenance", provenance(&state.contents().bundles));
-    }
-    Ok(envelope)
 }
 
 /// Warning in a response that the request lacks this member.
@@ -89,30 +55,8 @@ pub(crate) fn missing(member: &str) -> Value {
     ])
 }
 
-/// Provenance: build and bundles of the engine.
-fn provenance(bundles: &Bundles) -> Value {
-    let host = option_env!("BUILD_HOST").unwrap_or_default();
-    let build = [
-        ("version", env!("CARGO_PKG_VERSION")),
-        (
-            "build_commit",
-            option_env!("BUILD_COMMIT").unwrap_or_default(),
-        ),
-        (
-            "build_timestamp",
-            option_env!("BUILD_TIMESTAMP").unwrap_or_default(),
-        ),
-        ("build_host", host),
-        // Name that clients of other engines expect.
-        ("build_hostname", host),
-    ];
-    let build = build.map(|(name, text)| (name, Value::from(text)));
-    let bundles = (!bundles.is_empty()).then(|| ("bundles", bundles.revisions()));
-    Value::object(build.into_iter().chain(bundles))
-}
-
 /// 204 after a write, or 200 with the requested metrics.
-fn write_reply(metrics: Metrics) -> Reply {
+fn write_reply(mut metrics: Metrics) -> Reply {
     if !metrics.is_shown() {
         return Reply::empty(StatusCode::NO_CONTENT);
     }

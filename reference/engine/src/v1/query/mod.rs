@@ -1,12 +1,11 @@
 //! `/v1/query`
 
 use http::StatusCode;
-use rego::{Query, QueryOptions, Solution, Value};
+use rego::{Query, QueryOptions, Value};
 
-use crate::decide::DecisionRequest;
-use crate::decision::{DecisionError, Outcome, Subject};
-use crate::evaluate::EvalOptions;
+use crate::decision::Subject;
 use crate::metrics::Metrics;
+use crate::pipeline::{Pipeline, is_logged};
 use crate::state::State;
 use crate::{Engine, errors};
 use http_server::{ApiError, Reply, Request};
@@ -27,20 +26,12 @@ fn answer(
 ) -> Result<Reply, ApiError> {
     let state = engine.state();
     let query = compile(engine, &state, text, &mut metrics)?;
-    let logged = engine.logs_decisions();
-    if logged {
-        metrics.measure();
-    }
-    let wanted = DecisionRequest {
-        request,
-        input: input.cloned(),
-        strict: false,
-        logged,
-        metrics,
-    };
-    let decision = engine.decide(wanted, |options| evaluate(engine, &state, &query, options));
-    engine.log(&state, request, Subject::Query(text), &decision)?;
-    let body = Value::from(decision.into_envelope()?);
+    let is_logged = is_logged(engine, request, &mut metrics)?;
+    let mut pipeline = Pipeline::new(engine, &state, request, is_logged, metrics);
+    pipeline.decision.input = input.cloned();
+    pipeline.evaluate_query(&query);
+    pipeline.log(Subject::Query(text))?;
+    let body = Value::from(pipeline.into_envelope()?);
     let pretty = request.flag("pretty");
     Ok(Reply::document(StatusCode::OK, &body, pretty))
 }
@@ -63,19 +54,4 @@ fn compile(
         Query::compile(&state.contents().policy, body, &options)
     });
     query.map_err(|errors| errors::uncompiled(&errors))
-}
-
-/// List of all solutions, if there are any.
-fn evaluate(
-    engine: &Engine,
-    state: &State,
-    query: &Query,
-    options: &EvalOptions<'_>,
-) -> Result<Outcome, DecisionError> {
-    let (answers, explanation) = engine.evaluate(state, query, options)?;
-    let listed: Vec<_> = answers.iter().map(Solution::to_value).collect();
-    Ok(Outcome {
-        result: (!listed.is_empty()).then(|| Value::from(listed)),
-        explanation,
-    })
 }

@@ -8,11 +8,11 @@ use rego::Value;
 use rego::value::Object;
 
 use crate::config::overlay;
-use crate::decide::DecisionRequest;
 use crate::decision::Subject;
 use crate::metrics::Metrics;
+use crate::pipeline::{Pipeline, prepare};
 use crate::state::{Prepared, State};
-use crate::v1::data::{envelope, missing};
+use crate::v1::data::missing;
 use crate::{Engine, errors, random_id, request_body};
 use http_server::{ApiError, Reply, Request};
 
@@ -36,11 +36,11 @@ pub(crate) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiErr
     let body = body.unwrap_or(Value::Null);
     let inputs = inputs(&body)?;
     let state = engine.state();
-    let kept = state.decisions(&request.method).snapshot();
+    let snapshot = state.decisions(&request.method).snapshot();
     let batch = Batch {
         engine,
         request,
-        prepared: &*engine.prepared(&state, &kept, request, &mut metrics)?,
+        prepared: &*prepare(&state, &snapshot, request, &mut metrics)?,
         state: &state,
         common: body.get("common_input"),
         id: engine
@@ -119,24 +119,16 @@ impl Batch<'_> {
     }
 
     fn respond(&self, input: &Value) -> Result<(StatusCode, Value), ApiError> {
-        let request = self.request;
-        let wanted = DecisionRequest {
-            request,
-            input: Some(self.input(input)),
-            strict: request.flag("strict-builtin-errors"),
-            logged: self.id.is_some(),
-            metrics: Metrics::of_decision(request),
-        };
-        let path = request.path.open();
-        let mut decision = self.engine.decide(wanted, |options| {
-            let (state, prepared) = (self.state, self.prepared);
-            self.engine.document(state, prepared, path, options)
-        });
-        decision.batch_id.clone_from(&self.id);
-        let subject = Subject::Path(path);
-        self.engine.log(self.state, request, subject, &decision)?;
-        let id = decision.id.clone();
-        Ok(match envelope(decision, request, self.state) {
+        let (request, is_logged) = (self.request, self.id.is_some());
+        let metrics = Metrics::of_decision(request);
+        let mut pipeline = Pipeline::new(self.engine, self.state, request, is_logged, metrics);
+        pipeline.evaluation.strict = request.flag("strict-builtin-errors");
+        pipeline.decision.batch_id.clone_from(&self.id);
+        pipeline.decision.input = Some(self.input(input));
+        pipeline.evaluate_document(self.prepared, request.path.open());
+        pipeline.log(Subject::Path(request.path.open()))?;
+        let id = pipeline.decision.id.clone();
+        Ok(match pipeline.into_document_envelope() {
             Ok(envelope) => (StatusCode::OK, Value::from(envelope)),
             Err(error) => refused(&errors::of_batch(error), id),
         })

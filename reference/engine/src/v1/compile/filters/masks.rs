@@ -1,13 +1,12 @@
 //! Column masks of a filter.
 
 use rego::filter::{FilterAnnotations, rule_path};
-use rego::{Query, Solution, Value};
+use rego::{Query, Value};
 
 use super::options::FilterOptions;
-use crate::evaluate::EvalOptions;
-use crate::state::State;
-use crate::{Engine, errors};
-use http_server::{ApiError, Request};
+use crate::errors;
+use crate::evaluate::RequestEvaluation;
+use http_server::ApiError;
 
 /// Evaluates the mask rule; absent if no rule is named, or its result is undefined, null or empty.
 ///
@@ -15,9 +14,8 @@ use http_server::{ApiError, Request};
 /// `invalid_parameter` when the rule's name cannot be parsed, `evaluation_error` when there is no
 /// such rule or its result is not an object, `internal_error` when its evaluation fails.
 pub(super) fn masks(
-    engine: &Engine,
-    state: &State,
-    request: &Request,
+    evaluation: &RequestEvaluation<'_>,
+    input: Option<&Value>,
     options: &FilterOptions,
     declared: &FilterAnnotations,
 ) -> Result<Option<Value>, ApiError> {
@@ -32,14 +30,14 @@ pub(super) fn masks(
     };
     let steps = path.iter().map(Value::to_string).collect::<Vec<_>>();
     let refused = |what: &str| errors::mask_rule(&steps.join("/"), what);
+    let state = evaluation.state;
     if !state.knows(&path) {
         return Err(refused("there is no such rule"));
     }
     let policy = &state.contents().policy;
     let query = Query::document(policy, &path).map_err(|errors| errors::module(&errors))?;
-    let options = EvalOptions::plain(request, options.input.as_ref());
-    let (mut answers, _) = engine.evaluate(state, &query, &options)?;
-    match answers.pop().and_then(Solution::into_document) {
+    let (masks, _) = evaluation.run(input, None, |evaluation| query.decide(evaluation))?;
+    match masks {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Object(masks)) if masks.is_empty() => Ok(None),
         Some(masks @ Value::Object(_)) => Ok(Some(masks)),

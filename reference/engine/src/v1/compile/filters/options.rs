@@ -33,43 +33,50 @@ pub(super) struct FilterOptions {
 }
 
 impl FilterOptions {
-    /// Parses the body, which may be empty.
+    /// Parses the body, which may be empty. The response is for `target` or, if absent, for the
+    /// targets in the body.
     ///
     /// # Errors
     /// `invalid_parameter` when a member has the wrong type, a reference cannot be parsed, or a
-    /// target is unknown.
-    pub(super) fn read(request: &Request, has_targets: bool) -> Result<Self, ApiError> {
-        if request.body.iter().all(u8::is_ascii_whitespace) {
-            return Ok(Self::default());
+    /// target is unknown or missing.
+    pub(super) fn read(request: &Request, target: Option<Target>) -> Result<Self, ApiError> {
+        let mut read = Self::default();
+        if !request.body.iter().all(u8::is_ascii_whitespace) {
+            read.read_body(&request_body::json(request)?, target.is_none())?;
         }
-        let whole = request_body::json(request)?;
-        let Some(body) = object(&whole, "the request body")? else {
-            return Ok(Self::default());
-        };
-        let body = Value::from(body.clone());
-        let mut read = Self {
-            input: body.get("input").cloned(),
-            ..Self::default()
-        };
+        read.targets.extend(target);
+        if read.targets.is_empty() {
+            let message = "an answer for several targets needs `targetDialects`";
+            return Err(ApiError::invalid_parameter(message));
+        }
+        Ok(read)
+    }
+
+    fn read_body(&mut self, body: &Value, has_targets: bool) -> Result<(), ApiError> {
+        if object(body, "the request body")?.is_none() {
+            return Ok(());
+        }
+        self.input = body.get("input").cloned();
         for name in ["unknowns", "options"] {
             if let Some(sent) = body.get(name) {
-                read.sent.insert(name, sent.clone());
+                self.sent.insert(name, sent.clone());
             }
         }
-        if let Some(texts) = texts(&body, "unknowns")?.filter(|texts| !texts.is_empty()) {
-            read.unknowns = Some(references(&texts)?);
+        if let Some(texts) = texts(body, "unknowns")?.filter(|texts| !texts.is_empty()) {
+            self.unknowns = Some(references(&texts)?);
         }
-        let Some(options) = body
-            .get("options")
-            .filter(|options| **options != Value::Null)
-        else {
-            return Ok(read);
-        };
+        match body.get("options") {
+            None | Some(Value::Null) => Ok(()),
+            Some(options) => self.read_options(options, has_targets),
+        }
+    }
+
+    fn read_options(&mut self, options: &Value, has_targets: bool) -> Result<(), ApiError> {
         object(options, "`options`")?;
         if let Some(texts) = texts(options, "disableInlining")? {
-            read.disable_inlining = references(&texts)?;
+            self.disable_inlining = references(&texts)?;
         }
-        read.mask_rule = match options.get("maskRule") {
+        self.mask_rule = match options.get("maskRule") {
             None | Some(Value::Null) => None,
             Some(Value::String(name)) => Some(name.to_string()).filter(|name| !name.is_empty()),
             Some(_) => {
@@ -79,11 +86,11 @@ impl FilterOptions {
         let targets = texts(options, "targetDialects")?.unwrap_or_default();
         if has_targets {
             let targets = targets.into_iter().map(target);
-            read.targets = targets.collect::<Result<_, _>>()?;
+            self.targets = targets.collect::<Result<_, _>>()?;
         }
-        read.mappings = member(options, "targetSQLTableMappings")?;
-        read.column_types = member(options, "targetSQLColumnTypes")?;
-        Ok(read)
+        self.mappings = member(options, "targetSQLTableMappings")?;
+        self.column_types = member(options, "targetSQLColumnTypes")?;
+        Ok(())
     }
 
     /// Members of the request that the decision log records in addition to its input: the options,

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use http::StatusCode;
 use rego::filter::{self, Filter, FilterAnnotations, Target, Unsupported};
 use rego::value::Object;
-use rego::{Hint, PartialOptions, PartialQuery, QueryOptions, References, Residual, Value};
+use rego::{Hint, PartialOptions, PartialQuery, QueryOptions, References, Value};
 
 use super::accept::{Accepted, accepted};
 use super::masks::masks;
 use super::options::{FilterOptions, references};
-use crate::decision::{Decision, DecisionError, Noted, Outcome, Subject};
+use crate::decision::{Outcome, Subject};
 use crate::inline_policy::InlinePolicy;
 use crate::metrics::Metrics;
-use crate::plugins::Unlogged;
+use crate::pipeline::{Pipeline, is_logged};
 use crate::state::{PreparedFilter, State};
-use crate::{Engine, errors, random_id};
+use crate::{Engine, errors};
 use bundle::diagnostic::location;
 use http_server::{ApiError, Reply, Request};
 
@@ -29,41 +29,24 @@ use http_server::{ApiError, Reply, Request};
 /// rule is not a condition on columns, or the target does not support it; `internal_error` when the
 /// evaluation fails.
 pub(crate) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
-    let logged = engine.logs_decisions();
     let mut metrics = Metrics::of_decision(request);
-    if logged {
-        // Logging is a side effect, which inline attempts must not have.
-        request.leave_inline_attempt()?;
-        metrics.measure();
-    }
+    let is_logged = is_logged(engine, request, &mut metrics)?;
     let accepted = accepted(request, engine.vendors())?;
-    let mut options = FilterOptions::read(request, accepted.target.is_none())?;
+    let mut options = FilterOptions::read(request, accepted.target)?;
     options.known_columns = Arc::clone(engine.known_columns());
-    match accepted.target {
-        Some(target) => options.targets = vec![target],
-        None if options.targets.is_empty() => {
-            let message = "an answer for several targets needs `targetDialects`";
-            return Err(ApiError::invalid_parameter(message));
-        }
-        None => {}
-    }
     let state = engine.state();
+    let mut pipeline = Pipeline::new(engine, &state, request, is_logged, metrics);
+    // The envelope of a filter has no explanation.
+    pipeline.evaluation.explain = None;
+    pipeline.decision.input = options.input.take();
+    let (cache, snapshot) = (&state.filters, state.filters.snapshot());
     let timer = "timer_compile_extract_annotations_unknowns_ns";
-    let snapshot = state.filters.snapshot();
-    let prepared = metrics.time(timer, || {
-        let (cache, key) = (&state.filters, request.path.cache_key());
+    let prepared = pipeline.metrics.time(timer, || {
+        let key = request.path.cache_key();
         cache.get_or_compile(&snapshot, key, request, || compile(&state, request))
     })?;
-    let filter = FilterRequest {
-        engine,
-        state: &state,
-        request,
-        options: &options,
-        accepted: &accepted,
-        logged,
-    };
-    let latency = &prepared.latency;
-    latency.of(request, || filter.answer(&prepared, metrics))
+    let _measurement = prepared.latency.measure(request);
+    answer(pipeline, &prepared, &options, &accepted)
 }
 
 /// Prepares the rule that a request names.
@@ -80,140 +63,79 @@ fn compile(state: &State, request: &Request) -> Result<PreparedFilter, ApiError>
     })
 }
 
-/// Parsed filter request.
-#[derive(Clone, Copy)]
-struct FilterRequest<'r> {
-    engine: &'r Engine,
-    state: &'r State,
-    request: &'r Request,
-    options: &'r FilterOptions,
-    accepted: &'r Accepted,
-    logged: bool,
+/// Translates a prepared rule, logs the filter, and returns the response.
+fn answer(
+    mut pipeline: Pipeline<'_>,
+    prepared: &PreparedFilter,
+    options: &FilterOptions,
+    accepted: &Accepted,
+) -> Result<Reply, ApiError> {
+    let declared = &prepared.declared;
+    let unknowns = unknowns(options, declared)?;
+    let filter = condition(&mut pipeline, &prepared.query, options, &unknowns)?;
+    let timer = "timer_compile_eval_mask_rule_ns";
+    let masks = pipeline.metrics.time(timer, || {
+        let input = pipeline.decision.input.as_ref();
+        masks(&pipeline.evaluation, input, options, declared)
+    })?;
+    let timer = "timer_compile_translate_queries_ns";
+    let result = pipeline.metrics.time(timer, || match accepted.target {
+        Some(target) => translate(&filter, target, options, masks.as_ref()),
+        None => translate_all(&filter, options, masks.as_ref()),
+    })?;
+    pipeline.complete(Ok(Outcome {
+        result: Some(Value::from(result)),
+        explanation: None,
+    }));
+    let request = pipeline.evaluation.request;
+    if pipeline.decision.id.is_some() {
+        let sent = options.for_the_log(declared);
+        pipeline.log(Subject::Filter(request.path.open(), &sent))?;
+    }
+    let input = pipeline.decision.input.as_ref();
+    let hints = prepared.input_references.hints(&unknowns, input);
+    let mut envelope = pipeline.into_envelope()?;
+    if !hints.is_empty() {
+        let hints = hints.iter().map(hint_json).collect::<Vec<_>>();
+        envelope.insert("hints", Value::from(hints));
+    }
+    let (body, pretty) = (Value::from(envelope), request.flag("pretty"));
+    Ok(Reply::document(StatusCode::OK, &body, pretty).with_type(&accepted.media_type))
 }
 
-impl FilterRequest<'_> {
-    /// Translates a prepared rule, logs the filter, and returns the response.
-    fn answer(self, prepared: &PreparedFilter, mut metrics: Metrics) -> Result<Reply, ApiError> {
-        let PreparedFilter {
-            declared,
-            query,
-            input_references,
-            ..
-        } = prepared;
-        let unknowns = self.unknowns(declared)?;
-        let timer = "timer_rego_partial_eval_ns";
-        let (residual, calls) = metrics.time(timer, || self.residual(query, &unknowns))?;
-        let timer = "timer_compile_eval_constraints_ns";
-        let filter = metrics.time(timer, || self.filter(&residual));
-        let filter = filter.map_err(|refusals| errors::filter(&refusals))?;
-        let timer = "timer_compile_eval_mask_rule_ns";
-        let masks = metrics.time(timer, || {
-            masks(
-                self.engine,
-                self.state,
-                self.request,
-                self.options,
-                declared,
-            )
-        })?;
-        let timer = "timer_compile_translate_queries_ns";
-        let result = metrics.time(timer, || match self.accepted.target {
-            Some(target) => translate(&filter, target, self.options, masks.as_ref()),
-            None => translate_all(&filter, self.options, masks.as_ref()),
-        })?;
-        let (result, shown) = (Value::from(result), metrics.is_shown());
-        let metrics = (shown || self.logged).then(|| metrics.finish());
-        if self.logged {
-            self.log(declared, &result, calls, metrics.as_ref())?;
-        }
-        let mut envelope = Object::new();
-        envelope.insert("result", result);
-        let hints = input_references.hints(&unknowns, self.options.input.as_ref());
-        if !hints.is_empty() {
-            envelope.insert(
-                "hints",
-                hints.iter().map(hint_json).collect::<Vec<_>>().into(),
-            );
-        }
-        if let Some(metrics) = metrics.filter(|_| shown) {
-            envelope.insert("metrics", metrics);
-        }
-        let pretty = self.request.flag("pretty");
-        let answer = Reply::document(StatusCode::OK, &Value::from(envelope), pretty);
-        Ok(answer.with_type(&self.accepted.media_type))
-    }
-
-    /// Logs the filter.
-    fn log(
-        self,
-        declared: &FilterAnnotations,
-        result: &Value,
-        calls: Option<Object>,
-        metrics: Option<&Value>,
-    ) -> Result<(), Unlogged> {
-        let path = self.request.path.open().to_vec();
-        let decision = Decision {
-            id: Some(random_id::random()),
-            batch_id: None,
-            input: self.options.input.clone(),
-            outcome: Ok(Outcome {
-                result: Some(result.clone()),
-                explanation: None,
-            }),
-            noted: calls.map(|calls| Noted {
-                calls,
-                ..Noted::default()
-            }),
-            metrics: metrics.cloned(),
-            shows_metrics: false,
-            shows_rule_labels: false,
-        };
-        let asked = self.options.for_the_log(declared);
-        let subject = Subject::Filter(&path, &asked);
-        self.engine
-            .log(self.state, self.request, subject, &decision)
-    }
-
-    /// Unknowns of the request, or else of the policy.
-    fn unknowns(self, declared: &FilterAnnotations) -> Result<References, ApiError> {
-        match &self.options.unknowns {
-            Some(unknowns) => Ok(unknowns.clone()),
-            None => {
-                let texts = declared.unknowns.iter().map(String::as_str);
-                references(&texts.collect::<Vec<_>>())
-            }
+/// Unknowns of the request, or else of the policy.
+fn unknowns(options: &FilterOptions, declared: &FilterAnnotations) -> Result<References, ApiError> {
+    match &options.unknowns {
+        Some(unknowns) => Ok(unknowns.clone()),
+        None => {
+            let texts = declared.unknowns.iter().map(String::as_str);
+            references(&texts.collect::<Vec<_>>())
         }
     }
+}
 
-    /// Residual of the rule with unknown columns, and, if the request is logged, the results of
-    /// non-deterministic functions.
-    fn residual(
-        self,
-        query: &PartialQuery,
-        unknowns: &References,
-    ) -> Result<(Residual, Option<Object>), ApiError> {
-        let options = PartialOptions {
-            unknowns: unknowns.clone(),
-            disable_inlining: self.options.disable_inlining.clone(),
-            // Databases cannot evaluate them.
-            nondeterministic_builtins: true,
-        };
-        let host = self.state.host_for(self.request);
-        let mut evaluation = self.state.evaluation_for(self.request, &host);
-        evaluation.input = self.options.input.clone();
-        evaluation.calls = self.logged.then(Object::new);
-        let residual = query.evaluate(&mut evaluation, &options);
-        let residual = residual.map_err(|error| DecisionError::of(self.request, error))?;
-        Ok((residual, evaluation.calls.take()))
-    }
-
-    /// Condition on columns, if all targets support it.
-    fn filter(self, residual: &Residual) -> Result<Filter, Vec<Unsupported>> {
-        let short_names = self.options.short_names();
+/// Condition on the unknown columns under which the rule is satisfied, if all targets support it.
+fn condition(
+    pipeline: &mut Pipeline<'_>,
+    query: &PartialQuery,
+    options: &FilterOptions,
+    unknowns: &References,
+) -> Result<Filter, ApiError> {
+    let partial = PartialOptions {
+        unknowns: unknowns.clone(),
+        disable_inlining: options.disable_inlining.clone(),
+        // Databases cannot evaluate them.
+        nondeterministic_builtins: true,
+    };
+    let (residual, _) = pipeline.evaluate_partially(query, &partial)?;
+    let timer = "timer_compile_eval_constraints_ns";
+    let filter = pipeline.metrics.time(timer, || {
+        let short_names = options.short_names();
         let filter = Filter::of(&residual.queries, &residual.support, &short_names)?;
-        filter.check(&self.options.targets)?;
+        filter.check(&options.targets)?;
         Ok(filter)
-    }
+    });
+    filter.map_err(|unsupported: Vec<Unsupported>| errors::filter(&unsupported))
 }
 
 /// Hint in the format of the response.
