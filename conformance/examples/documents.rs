@@ -1,8 +1,8 @@
 //! A tiny engine, documents only, and the test by which it is judged:
 //!
 //! ```text
-//! cargo run --package conformance --example documents     # serves at http://127.0.0.1:8181
-//! cargo test --package conformance --example documents    # judges it
+//! cargo run --package opa-conformance --example documents     # serves at http://127.0.0.1:8181
+//! cargo test --package opa-conformance --example documents    # judges it
 //! ```
 //!
 //! For the methods GET, PUT and DELETE it claims the capabilities `documents`, `gzip`, `metrics` and

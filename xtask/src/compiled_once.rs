@@ -10,7 +10,7 @@ use crate::{Failure, report, root};
 
 /// Package selections of the two commands: the second one includes dependencies of tests.
 const CHOICES: [&[&str]; 2] = [
-    &["--package", "conformance", "--edges", "normal,build"],
+    &["--package", "opa-conformance", "--edges", "normal,build"],
     &["--workspace", "--edges", "normal,build,dev"],
 ];
 

@@ -57,6 +57,12 @@ const TASKS: &[Task] = &[
         run: |arguments| without_arguments(arguments, lint),
     },
     Task {
+        name: "features",
+        about: "Fail on every warning of the builds with fewer features",
+        usage: "",
+        run: |arguments| without_arguments(arguments, features),
+    },
+    Task {
         name: "compiled-once",
         about: "Fail on crates that the two commands of the README compile more than once",
         usage: "",
@@ -151,7 +157,7 @@ fn help() -> String {
     for task in TASKS {
         text += &format!("  {:<14} {}\n", task.name, task.about);
     }
-    text += "\nProofs, whose program is compiled first; `cargo xtask <PROOF> --help` says more:\n";
+    text += "\nChecks, whose program is compiled first; `cargo xtask <CHECK> --help` says more:\n";
     for (name, about) in CHECKS {
         text += &format!("  {name:<14} {about}\n");
     }
@@ -166,9 +172,29 @@ fn format(check: bool) -> Result<(), Failure> {
 fn lint() -> Result<(), Failure> {
     let denied = ["--", "-D", "warnings"];
     let workspace = ["clippy", "--workspace", "--all-targets"];
-    run_cargo(&[&workspace[..], &denied].concat())?;
-    let small = ["clippy", "-p", "rego", "--no-default-features"];
-    run_cargo(&[&small[..], &denied].concat())
+    run_cargo(&[&workspace[..], &denied].concat())
+}
+
+/// Sets of features that users may choose, each with its package: none at all, and each feature of
+/// the server by itself.
+const FEATURES: &[(&str, &str)] = &[
+    ("opa-rego", ""),
+    ("opa-reference", ""),
+    ("opa-reference", "telemetry"),
+    ("opa-reference", "control"),
+    ("opa-reference", "control,clouds"),
+    ("opa-reference", "control,git"),
+    ("opa-reference", "control,postgres"),
+];
+
+/// Lints the builds with fewer features.
+fn features() -> Result<(), Failure> {
+    FEATURES.iter().try_for_each(|(package, features)| {
+        report("features", &format!("{package} with [{features}]"));
+        let build = ["clippy", "-p", package, "--no-default-features"];
+        let chosen = ["--features", features, "--", "-D", "warnings"];
+        run_cargo(&[&build[..], &chosen].concat())
+    })
 }
 
 /// Root folder of the workspace.

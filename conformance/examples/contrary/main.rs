@@ -1,8 +1,8 @@
 //! A small engine that differs from OPA wherever the document permits, and the test that judges it:
 //!
 //! ```text
-//! cargo run --package conformance --example contrary     # serves at http://127.0.0.1:8182
-//! cargo test --package conformance --example contrary    # judges it
+//! cargo run --package opa-conformance --example contrary     # serves at http://127.0.0.1:8182
+//! cargo test --package opa-conformance --example contrary    # judges it
 //! ```
 //!
 //! It has documents, health, and policies in a language of constants. Wherever the document about

@@ -32,7 +32,13 @@ const HANDLER: &str = "reference/engine/src/v1/data/put.rs";
 const JUDGED: &str = "engine/v1/data/put/**";
 
 /// Builds of the programs that the two commands of the README run.
-const FIRST: &[&str] = &["build", "--package", "conformance", "--bin", "conformance"];
+const FIRST: &[&str] = &[
+    "build",
+    "--package",
+    "opa-conformance",
+    "--bin",
+    "conformance",
+];
 const SECOND: &[&str] = &["test", "--workspace", "--no-run"];
 
 /// Measures build costs and prints the table. Times depend on the machine, so a missed goal is
@@ -95,9 +101,9 @@ pub(crate) fn run() -> Result<(), Failure> {
         "build",
         "--release",
         "--package",
-        "reference",
+        "opa-reference",
         "--package",
-        "conformance",
+        "opa-conformance",
     ];
     let mut released = measure(copy.command(&release))?;
     let installed = folder.join("installed");

@@ -1,7 +1,7 @@
 //! Table of the CI steps.
 
 use super::Stage;
-use crate::{Failure, build_cost, compiled_once, deny, format, lint};
+use crate::{Failure, build_cost, compiled_once, deny, features, format, lint};
 
 /// Step of `cargo xtask ci`.
 pub(super) struct Step {
@@ -92,6 +92,12 @@ pub(super) const STEPS: &[Step] = &[
         Stage::Nightly,
         &["Cargo.lock", "deny.toml"],
         deny::run,
+    ),
+    task(
+        "builds with fewer features",
+        Stage::Nightly,
+        &["reference"],
+        features,
     ),
     nightly(
         "store suite on PostgreSQL",

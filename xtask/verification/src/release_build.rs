@@ -11,13 +11,13 @@ use crate::root;
 /// features as in other builds.
 pub(crate) const PACKAGES: &[&str] = &[
     "--package",
-    "reference",
+    "opa-reference",
     "--bin",
     "reference",
     "--package",
-    "conformance",
+    "opa-conformance",
     "--features",
-    "conformance/embedded",
+    "opa-conformance/embedded",
 ];
 
 /// Builds the program with the release profile; returns its path.

@@ -10,12 +10,12 @@ use crate::{release_build, report, root};
 
 /// Packages of this project, which the test profile does not optimise.
 const OURS: &[&str] = &[
-    "reference",
     "opa-bundle",
     "opa-control",
     "opa-engine",
     "opa-http-server",
-    "rego",
+    "opa-reference",
+    "opa-rego",
 ];
 
 /// Builds the program: the release build, or a test build with our own packages optimised. The test
