@@ -147,7 +147,7 @@ fn variables_and_files_are_put_in() {
     assert_eq!(
         shown(&engine(options))["labels"],
         json!({
-            "set": "reference!",
+            "set": "opa-reference!",
             "unset": "${NOBODY_SETS_THIS}",
             "none": "ab",
             "region": "west",

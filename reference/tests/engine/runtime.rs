@@ -37,7 +37,7 @@ labels: {region: west}
         GET /v1/data/p/region => 200 {"result":"west"}
         POST /v1/query {"query":"x=opa.runtime().config"} => 200 {"result":[{"x":{"keys":{"key":{"algorithm":"HS256"}},"labels":{"region":"west"},"services":{"depot":{"headers":{"X":"***"},"url":"http://***@depot"}}}}]}
         POST /v1/query {"query":"x=object.remove(opa.runtime(),[\"config\",\"env\"])"} => 200 {"result":[{"x":{"authorization_enabled":true,"commit":"","skip_known_schema_check":false,"version":"VERSION"}}]}
-        POST /v1/query {"query":"x=opa.runtime().env.CARGO_PKG_NAME"} => 200 {"result":[{"x":"reference"}]}
+        POST /v1/query {"query":"x=opa.runtime().env.CARGO_PKG_NAME"} => 200 {"result":[{"x":"opa-reference"}]}
         POST /v1/compile/p/from [Accept: application/vnd.opa.sql.postgresql+json] {"unknowns":["input.rows"]} => 200 {"result":{"query":"WHERE \"rows\".x = E'west'"}}
         "#
         .replace("VERSION", env!("CARGO_PKG_VERSION")),
