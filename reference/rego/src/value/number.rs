@@ -38,11 +38,21 @@ impl Number {
         Decimal::parse(text).map(|_| Self::of_checked(text))
     }
 
-    /// Returns the number nearest to a float, unless it is infinite or NaN.
+    /// Returns the number nearest to a float, unless it is infinite or NaN. Numbers of 22 digits and
+    /// more, and those below 10⁻⁶, have an exponent, as Go's JSON writes floats.
     pub fn from_float(value: f64) -> Option<Self> {
-        value
-            .is_finite()
-            .then(|| Self::of_checked(&value.to_string()))
+        if !value.is_finite() {
+            return None;
+        }
+        let size = value.abs();
+        let text = match size != 0.0 && !(1e-6..1e21).contains(&size) {
+            true => format!("{value:e}"),
+            false => value.to_string(),
+        };
+        Some(Self::of_checked(&match size >= 1e21 {
+            true => text.replacen('e', "e+", 1),
+            false => text,
+        }))
     }
 
     /// Returns the text of the number.

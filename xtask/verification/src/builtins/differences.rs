@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fs;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 use serde::Deserialize;
 
 use super::call::Call;
@@ -17,12 +17,15 @@ pub(super) struct Known(Vec<Reason>);
 
 #[derive(Debug)]
 struct Reason {
+    /// Functions to which the reason applies; all if empty.
     functions: Vec<String>,
     call: Option<Regex>,
     ours: Option<Regex>,
     theirs: Option<Regex>,
     /// Whether the reason applies only to results that are the same errors in another order.
     reordered: bool,
+    /// Whether the reason applies only to results that differ in the escapes of their literals.
+    escaped: bool,
     text: String,
 }
 
@@ -36,12 +39,15 @@ struct File {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ReasonsFile {
+    #[serde(default)]
     functions: Vec<String>,
     call: Option<String>,
     ours: Option<String>,
     theirs: Option<String>,
     #[serde(default)]
     reordered: bool,
+    #[serde(default)]
+    escaped: bool,
     reason: String,
 }
 
@@ -61,6 +67,7 @@ impl Known {
                 ours: pattern(written.ours)?,
                 theirs: pattern(written.theirs)?,
                 reordered: written.reordered,
+                escaped: written.escaped,
                 text: written.reason,
             })
         });
@@ -79,11 +86,12 @@ impl Known {
             Answers::shown(&answers.theirs),
         );
         self.0.iter().position(|reason| {
-            reason.functions.contains(&call.function)
+            (reason.functions.is_empty() || reason.functions.contains(&call.function))
                 && fits(&reason.call, &call.to_string())
                 && fits(&reason.ours, &ours)
                 && fits(&reason.theirs, &theirs)
                 && (!reason.reordered || schemas::is_reordered(&ours, &theirs))
+                && (!reason.escaped || unescaped(&ours) == unescaped(&theirs))
         })
     }
 
@@ -96,5 +104,35 @@ impl Known {
     /// Returns the text of a reason.
     pub(super) fn reason(&self, number: usize) -> &str {
         self.0.get(number).map_or("", |reason| reason.text.as_str())
+    }
+}
+
+/// Replaces the escapes of characters in literals by the characters.
+fn unescaped(text: &str) -> String {
+    let Ok(escapes) = Regex::new(r"\\u([0-9a-f]{4})|\\U([0-9a-f]{8})") else {
+        return text.to_owned();
+    };
+    let character = |found: &Captures<'_>| {
+        let digits = found
+            .get(1)
+            .or(found.get(2))
+            .map_or("", |digits| digits.as_str());
+        let code = u32::from_str_radix(digits, 16).ok();
+        code.and_then(char::from_u32).map_or_else(
+            || found.get(0).map_or("", |whole| whole.as_str()).to_owned(),
+            String::from,
+        )
+    };
+    escapes.replace_all(text, character).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_of_literals_are_no_difference() {
+        assert_eq!(unescaped(r#"["a\u00e9\U00011f600"]"#), "[\"aé\u{11f60}0\"]");
+        assert_eq!(unescaped(r#"["\ud800"]"#), r#"["\ud800"]"#);
     }
 }

@@ -52,7 +52,11 @@ fn page(known: &Known) -> Result<String, Box<dyn Error>> {
     let mut page = INTRODUCTION.to_owned();
     page.push_str("\n## Differences\n\n| Functions | Difference |\n|---|---|\n");
     for (functions, reason) in known.listed() {
-        writeln!(page, "| {} | {reason} |", names(functions))?;
+        let functions = match functions {
+            [] => "all".to_owned(),
+            functions => names(functions),
+        };
+        writeln!(page, "| {functions} | {reason} |")?;
     }
     page.push_str("\n## Limits\n\n| Functions | What is limited | The most |\n|---|---|---|\n");
     for limit in rego::builtin_limits() {

@@ -170,7 +170,7 @@ impl Private {
 
 impl Signer {
     /// Creates the signer with a secret number, if the number is valid for the curve.
-    fn of(curve: Curve, number: &[u8]) -> Option<Self> {
+    pub(super) fn of(curve: Curve, number: &[u8]) -> Option<Self> {
         let number = widen(number, curve.size())?;
         match curve {
             Curve::P256 => p256::ecdsa::SigningKey::from_slice(&number).map(Self::P256),

@@ -3,6 +3,7 @@
 use rsa::pkcs1;
 use rsa::pkcs8::PrivateKeyInfoRef;
 use rsa::pkcs8::spki::SubjectPublicKeyInfoRef;
+use sec1::EcPrivateKey;
 use x509_parser::asn1_rs::Tag;
 use x509_parser::prelude::FromDer;
 use x509_parser::x509::SubjectPublicKeyInfo;
@@ -80,31 +81,27 @@ pub(in crate::builtins) fn rsa_private(bytes: &[u8]) -> Option<Private> {
 
 /// Parses the key of an `EC PRIVATE KEY` block.
 pub(in crate::builtins) fn curve_private(bytes: &[u8]) -> Option<Private> {
-    let key = if let Ok(key) = p256::SecretKey::from_sec1_der(bytes) {
-        Signer::P256(key.into())
-    } else if let Ok(key) = p384::SecretKey::from_sec1_der(bytes) {
-        Signer::P384(key.into())
-    } else {
-        Signer::P521(p521::SecretKey::from_sec1_der(bytes).ok()?.into())
-    };
-    Some(Private::Curve(Box::new(key.into())))
+    curve_private_of(None, bytes)
+}
+
+/// Parses a SEC 1 private key on a curve, which its parameters name if none is given. Its public
+/// key is ignored, as in OPA: the private key determines it.
+fn curve_private_of(curve: Option<Curve>, bytes: &[u8]) -> Option<Private> {
+    let key = EcPrivateKey::try_from(bytes).ok()?;
+    let named = || curve_of(&key.parameters?.named_curve()?.to_string());
+    let signer = Signer::of(curve.or_else(named)?, key.private_key)?;
+    Some(Private::Curve(Box::new(signer.into())))
 }
 
 /// Parses the key of a `PRIVATE KEY` block.
 pub(in crate::builtins) fn private(bytes: &[u8]) -> Option<Private> {
-    use rsa::pkcs8::DecodePrivateKey;
     let info = PrivateKeyInfoRef::try_from(bytes).ok()?;
     match info.algorithm.oid.to_string().as_str() {
         RSA => rsa_private(info.private_key.as_bytes()),
         CURVES => {
-            let key = if let Ok(key) = p256::SecretKey::from_pkcs8_der(bytes) {
-                Signer::P256(key.into())
-            } else if let Ok(key) = p384::SecretKey::from_pkcs8_der(bytes) {
-                Signer::P384(key.into())
-            } else {
-                Signer::P521(p521::SecretKey::from_pkcs8_der(bytes).ok()?.into())
-            };
-            Some(Private::Curve(Box::new(key.into())))
+            let parameters = info.algorithm.parameters_oid().ok()?;
+            let curve = curve_of(&parameters.to_string())?;
+            curve_private_of(Some(curve), info.private_key.as_bytes())
         }
         ED25519 => {
             // The seed is an octet string within an octet string.
