@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 use crate::catalogue::Document;
 use crate::http_client::wire::{Outgoing, Wire};
 use crate::run::Suite;
@@ -237,13 +239,12 @@ fn next(text: &str) -> Option<(&str, &str, &str, bool)> {
 }
 
 /// Splits a JSON pointer into segments; a segment of digits is an index.
-pub(super) fn segments(pointer: &str) -> Vec<Result<usize, String>> {
+pub(super) fn segments(pointer: &str) -> Vec<Value> {
     let segments = pointer.split('/').skip(1);
     segments
-        .map(|segment| {
-            segment
-                .parse()
-                .map_err(|_| segment.replace("~1", "/").replace("~0", "~"))
+        .map(|segment| match segment.parse::<usize>() {
+            Ok(index) => Value::from(index),
+            Err(_) => Value::from(segment.replace("~1", "/").replace("~0", "~")),
         })
         .collect()
 }

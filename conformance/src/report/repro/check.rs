@@ -145,11 +145,7 @@ fn value(pointer: &str, expected: &str) -> Option<String> {
     if pointer.contains("<ns>") {
         return None;
     }
-    let path: Vec<Value> = segments(pointer)
-        .into_iter()
-        .map(|segment| segment.map_or_else(|key| json!(key), |index| json!(index)))
-        .collect();
-    let path = json!(path);
+    let path = json!(segments(pointer));
     let filter = match expected {
         "<absent>" => format!("any(paths; . == {path}) | not"),
         "<string>" | "<text>" => of_type(&path, "string"),
