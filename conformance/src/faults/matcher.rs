@@ -167,7 +167,7 @@ impl RequestCondition {
             headers.find(|(known, _)| known.eq_ignore_ascii_case(name))
         };
         let query = |name: &str| seen.query.iter().find(|(known, _)| known == name);
-        let fits = |glob: &Glob, found: Option<&(String, String)>| {
+        let matches = |glob: &Glob, found: Option<&(String, String)>| {
             found.is_some_and(|(_, value)| glob.matches(value))
         };
         let json = || serde_json::from_str(&seen.body).ok().map(Cow::Owned);
@@ -175,22 +175,22 @@ impl RequestCondition {
             && self
                 .header
                 .iter()
-                .all(|(name, glob)| fits(glob, header(name)))
+                .all(|(name, glob)| matches(glob, header(name)))
             && self.no_header.iter().all(|name| header(name).is_none())
             && self
                 .query
                 .iter()
-                .all(|(name, glob)| fits(glob, query(name)))
+                .all(|(name, glob)| matches(glob, query(name)))
             && self.no_query.iter().all(|name| query(name).is_none())
             && self.text.iter().all(|text| seen.body.contains(text))
             && !self.no_text.iter().any(|text| seen.body.contains(text))
-            && holds(json, &self.json, &self.has, &self.lacks)
+            && json_matches(json, &self.json, &self.has, &self.lacks)
     }
 }
 
 /// Whether a document has these values and pointers; if a pointer with `*` matches several, one of
 /// them is enough. The document is read only for such a condition.
-fn holds<'v>(
+fn json_matches<'v>(
     body: impl FnOnce() -> Option<Cow<'v, Value>>,
     json: &Places,
     has: &[String],
@@ -236,6 +236,6 @@ impl AnswerCondition {
         (self.status.is_empty() || self.status.contains(&answer.status))
             && self.header.iter().all(header)
             && self.text.iter().all(|text| answer.text().contains(text))
-            && holds(json, &self.json, &self.has, &self.lacks)
+            && json_matches(json, &self.json, &self.has, &self.lacks)
     }
 }

@@ -12,12 +12,12 @@ use serde::Deserialize;
 /// Replacement of every occurrence of a substring.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Swap {
+pub(super) struct Replacement {
     from: String,
     to: String,
 }
 
-impl Swap {
+impl Replacement {
     fn apply(&self, text: &str) -> String {
         text.replace(&self.from, &self.to)
     }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::json::{Places, put_all, take_at};
-use super::{Swap, drop_header, set_header, set_headers};
+use super::{Replacement, drop_header, set_header, set_headers};
 use crate::faults::matcher::pairs;
 use crate::http_client::wire::Outgoing;
 
@@ -26,13 +26,13 @@ pub(in crate::faults) enum RequestChange {
     /// Uses another method.
     Method(Method),
     /// Replaces a part of the path.
-    Path(Swap),
+    Path(Replacement),
     /// Removes a value from the body.
     Drop(String),
     /// Sets values in the body.
     Set(Places),
     /// Replaces a substring of the body.
-    Text(Swap),
+    Text(Replacement),
     /// Sends this string as the body.
     Body(String),
     /// Sends the request as the administrator, whatever its identity.

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::json::{self, NumberForm, Places, change_at, put_all, put_at, take_at};
 use super::spelling::Spelling;
-use super::{Swap, drop_header, set_header, set_headers};
+use super::{Replacement, drop_header, set_header, set_headers};
 use crate::http_client::answer::Answer;
 
 /// A response in place of the server's.
@@ -60,7 +60,7 @@ pub(in crate::faults) enum AnswerChange {
     /// Appends items to arrays.
     Push(Places),
     /// Moves a value to another pointer.
-    Move(Swap),
+    Move(Replacement),
     /// Reverses arrays.
     Reverse(String),
     /// Removes the first item of arrays, the first member of objects.
@@ -72,7 +72,7 @@ pub(in crate::faults) enum AnswerChange {
     /// Empties arrays, objects and strings.
     Empty(String),
     /// Replaces a substring of the body.
-    Text(Swap),
+    Text(Replacement),
     /// Replaces the body with this string.
     Body(String),
     /// Replaces the body with this JSON.
@@ -185,7 +185,7 @@ impl AnswerChange {
                     change(at, &|place| json::push(place, value));
                 }
             }
-            Self::Move(Swap { from, to }) => {
+            Self::Move(Replacement { from, to }) => {
                 if let Some(value) = take_at(body, from) {
                     put_at(body, to, &value);
                 }

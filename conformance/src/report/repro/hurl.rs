@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::Story;
+use super::FailedRule;
 use super::call::{Call, Part, parts, segments};
 use crate::http_client::request::{Body, Request};
 use crate::http_client::wire::Wire;
@@ -14,9 +14,9 @@ use crate::visible;
 
 /// Builds the whole Hurl file; none if Hurl cannot send a request (bytes that are not HTTP) or
 /// cannot express the failure, as a file that always passes would mislead.
-pub(super) fn file(story: &Story<'_>) -> Option<String> {
-    let calls = &story.calls;
-    let mut lines: Vec<String> = story
+pub(super) fn file(failed: &FailedRule<'_>) -> Option<String> {
+    let calls = &failed.calls;
+    let mut lines: Vec<String> = failed
         .head()
         .iter()
         .map(|line| format!("# {line}"))
@@ -34,7 +34,7 @@ pub(super) fn file(story: &Story<'_>) -> Option<String> {
         let last = index + 1 == calls.calls.len();
         lines.push(String::new());
         lines.extend(entry(&Request::of(request)));
-        let wanted = expected_response(call, last.then_some(story.failure.differences.as_slice()));
+        let wanted = expected_response(call, last.then_some(failed.failure.differences.as_slice()));
         if last && wanted.is_nothing() {
             return None;
         }

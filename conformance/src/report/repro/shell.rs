@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::call::{Call, Part, parts, segments};
-use super::{Story, check};
+use super::{FailedRule, check};
 use crate::http_client::request::Request;
 use crate::http_client::wire::{Outgoing, Wire};
 use crate::visible;
@@ -15,12 +15,12 @@ const SHOW: &str = r#"show() { cat -v "$answer" | sed 's/^/| /; s/##\[/# #[/g'; 
 
 /// Builds the whole script. Each response is printed; the last one is the failure. The exit code is
 /// 1 if the failure occurs, 0 if not, and 125 if that cannot be decided, as for `git bisect run`.
-pub(super) fn script(story: &Story<'_>) -> String {
+pub(super) fn script(failed: &FailedRule<'_>) -> String {
     let mut lines = vec!["#!/bin/sh".to_owned()];
-    lines.extend(story.head().iter().map(|line| format!("# {line}")));
-    let calls = &story.calls;
+    lines.extend(failed.head().iter().map(|line| format!("# {line}")));
+    let calls = &failed.calls;
     let mut needs = vec!["curl"];
-    let conditions = check::conditions(story);
+    let conditions = check::conditions(failed);
     if calls.captures() || conditions.iter().any(|one| one.json) {
         needs.push("jq");
     }
