@@ -50,12 +50,11 @@ impl Writer<'_> {
         length: Option<&Expr>,
     ) -> Result<SqliteValue, FilterError> {
         let text = self.value(text)?;
-        let start = start.map_or(Ok("1".to_owned()), |start| {
-            self.value(start).map(|start| start.sql)
-        })?;
-        let length = length.map_or(Ok(i32::MAX.to_string()), |length| {
-            self.value(length).map(|length| length.sql)
-        })?;
+        let or = |value: Option<&Expr>, default: &str| match value {
+            Some(value) => Ok(self.value(value)?.sql),
+            None => Ok(default.to_owned()),
+        };
+        let (start, length) = (or(start, "1")?, or(length, "2147483647")?);
         let sql = self.substring_of(&text.sql, &start, &length);
         Ok(SqliteValue::new(sql, Kind::Text).collated(text.collation))
     }

@@ -252,7 +252,6 @@ impl Writer<'_> {
         if let Some(length) = digits.and_then(|digits| digits.parse::<u64>().ok())
             && kind == Kind::Text
             && !is_binary
-            && name != "nchar"
         {
             sql = format!("substr({sql}, 1, {length})");
         }
