@@ -2,6 +2,8 @@
 //! segments). Rules of a pack match only patterns that name the pack.
 
 use globset::{GlobBuilder, GlobMatcher};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
 use super::Pack;
 
@@ -9,15 +11,47 @@ use super::Pack;
 #[derive(Debug, Clone)]
 pub struct Pattern {
     text: String,
-    glob: Option<GlobMatcher>,
+    glob: Option<Glob>,
+}
+
+/// Glob over strings.
+#[derive(Debug, Clone)]
+pub(crate) struct Glob(GlobMatcher);
+
+impl Glob {
+    /// Parses a glob over segments: `*` matches no `/`.
+    ///
+    /// # Errors
+    /// The string is not a valid glob.
+    pub(crate) fn of_segments(text: &str) -> Result<Self, String> {
+        Self::build(text, GlobBuilder::new(text).literal_separator(true))
+    }
+
+    fn build(text: &str, builder: &GlobBuilder<'_>) -> Result<Self, String> {
+        let glob = builder.build();
+        glob.map(|glob| Self(glob.compile_matcher()))
+            .map_err(|error| format!("invalid glob `{text}`: {}", error.kind()))
+    }
+
+    pub(crate) fn matches(&self, text: &str) -> bool {
+        self.0.is_match(text)
+    }
+}
+
+/// A glob over whole strings: `*` matches anything.
+impl<'de> Deserialize<'de> for Glob {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::build(&text, &GlobBuilder::new(&text)).map_err(D::Error::custom)
+    }
 }
 
 /// A pattern that cannot be read or that names nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
     /// Invalid glob.
-    #[error("invalid glob `{0}`: {1}")]
-    Glob(String, String),
+    #[error("{0}")]
+    Glob(String),
     /// No rule has this id or is below this path; includes the nearest id, if any.
     #[error("no rule `{0}`{hint}", hint = hint(.1.as_deref()))]
     Unknown(String, Option<String>),
@@ -71,15 +105,10 @@ impl Pattern {
     /// The string contains `*`, `?`, `[` or `{` but is not a valid glob.
     pub fn parse(text: &str) -> Result<Self, PatternError> {
         let text = text.trim_end_matches('/');
-        let glob = if text.contains(['*', '?', '[', '{']) {
-            let glob = GlobBuilder::new(text)
-                .literal_separator(true)
-                .build()
-                .map_err(|error| PatternError::Glob(text.to_owned(), error.kind().to_string()))?;
-            Some(glob.compile_matcher())
-        } else {
-            None
-        };
+        let glob = text
+            .contains(['*', '?', '[', '{'])
+            .then(|| Glob::of_segments(text).map_err(PatternError::Glob));
+        let glob = glob.transpose()?;
         Ok(Self {
             text: text.to_owned(),
             glob,
@@ -99,7 +128,7 @@ impl Pattern {
     /// Whether the id matches: it is the id, lies below the path, or matches the glob.
     pub fn matches(&self, id: &str) -> bool {
         match &self.glob {
-            Some(glob) => Pack::of(&self.text) == Pack::of(id) && glob.is_match(id),
+            Some(glob) => Pack::of(&self.text) == Pack::of(id) && glob.matches(id),
             None => id
                 .strip_prefix(&self.text)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),

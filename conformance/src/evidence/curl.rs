@@ -4,26 +4,29 @@ use std::collections::BTreeMap;
 
 use super::{Event, Exchange, Payload, Sent};
 use crate::http_client::Base;
-use crate::http_client::curl::{Body, RAW, encoded, http, raw};
+use crate::http_client::curl::{RAW, http, raw};
+use crate::http_client::request::{Body, Request, base64};
 use crate::judge::verdict::Verdict;
 
 /// Returns the curl command line that repeats a stored request.
 pub(crate) fn command(sent: &Sent) -> String {
     let body = match &sent.body {
         Payload::Empty => Body::Empty,
-        Payload::Text(text) => Body::Text(text),
+        Payload::Text(text) => Body::text(text),
         Payload::Base64(text) => Body::Encoded(text.to_string()),
-        Payload::Cut(cut) => Body::Encoded(encoded(&cut.start.bytes())),
+        Payload::Cut(cut) => Body::Encoded(base64(&cut.start.bytes())),
     };
-    if sent.method != RAW {
-        return http(&sent.method, &sent.url, &sent.headers, &body);
+    if sent.method == RAW {
+        let base = Base::parse(&sent.url);
+        return base.map_or_else(|_| String::new(), |base| raw(&base, &body.base64()));
     }
-    let bytes = match body {
-        Body::Encoded(text) => text,
-        Body::Text(text) => encoded(text.as_bytes()),
-        Body::Empty => String::new(),
-    };
-    Base::parse(&sent.url).map_or_else(|_| String::new(), |base| raw(&base, &bytes))
+    http(Request {
+        method: &sent.method,
+        base: "",
+        path: &sent.url,
+        headers: &sent.headers,
+        body,
+    })
 }
 
 /// Recreates the commands of stored failures from the exchanges: evidence may come from anybody and

@@ -1,55 +1,36 @@
 //! Alterations: conditions on exchanges, and changes of them.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use globset::{GlobBuilder, GlobMatcher};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::RequestContext;
-use super::change::{self, AnswerChange, Reply, RequestChange};
-use super::select::{AnswerCondition, ObservedRequest, On, Recipient, RequestCondition};
+use super::matcher::{AnswerCondition, Endpoint, ObservedRequest, Recipient, RequestCondition};
+use super::operations::request::{self, RequestChange};
+use super::operations::response::{self, AnswerChange, Reply};
 use crate::http_client::answer::{Answer, NoAnswer};
 use crate::http_client::wire::Wire;
 
 /// A change of some requests or their responses.
-#[derive(Debug)]
-pub(crate) struct Alteration {
-    on: Vec<On>,
-    asked: RequestCondition,
-    answered: AnswerCondition,
-    pub(super) request: Vec<RequestChange>,
-    reply: Option<Reply>,
-    pub(super) answer: Vec<AnswerChange>,
-    /// Additional delay of the response.
-    delay: Duration,
-}
-
-/// An alteration as in its file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct AlterationFile {
-    on: OneOrMany,
+pub(crate) struct Alteration {
+    /// Read before the others, as its meaning depends on the file.
+    #[serde(skip)]
+    on: Vec<Endpoint>,
     #[serde(default)]
     asked: RequestCondition,
     #[serde(default)]
     answered: AnswerCondition,
     #[serde(default)]
-    request: Vec<RequestChange>,
+    pub(super) request: Vec<RequestChange>,
     reply: Option<Reply>,
     #[serde(default)]
-    answer: Vec<AnswerChange>,
-    /// In milliseconds.
+    pub(super) answer: Vec<AnswerChange>,
+    /// Additional delay of the response, in milliseconds.
     #[serde(default)]
     delay: u64,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum OneOrMany {
-    One(String),
-    Many(Vec<String>),
 }
 
 impl Alteration {
@@ -73,51 +54,43 @@ impl Alteration {
     /// # Errors
     /// An unknown key, a bad pattern.
     pub(crate) fn read_idle(
-        written: Map<String, Value>,
+        mut written: Map<String, Value>,
         api: Option<Recipient>,
     ) -> Result<Self, String> {
-        let written: AlterationFile = serde_json::from_value(Value::Object(written))
-            .map_err(|error: serde_json::Error| error.to_string())?;
-        let idle = written.request.is_empty() && written.answer.is_empty();
-        if written.reply.is_some() && !(idle && written.answered == AnswerCondition::default()) {
+        let invalid = |error: serde_json::Error| error.to_string();
+        let on: Vec<String> = match written.remove("on").ok_or("missing field `on`")? {
+            Value::String(one) => vec![one],
+            many => serde_json::from_value(many).map_err(invalid)?,
+        };
+        let on = on.iter().map(|text| Endpoint::parse(text, api));
+        let on = on.collect::<Result<_, _>>()?;
+        let is_answered = written.contains_key("answered");
+        let read: Self = serde_json::from_value(Value::Object(written)).map_err(invalid)?;
+        let is_idle = read.request.is_empty() && read.answer.is_empty() && !is_answered;
+        if read.reply.is_some() && !is_idle {
             return Err("with a reply the server is not asked, so nothing else can be".to_owned());
         }
-        let on = match written.on {
-            OneOrMany::One(one) => vec![one],
-            OneOrMany::Many(many) => many,
-        };
-        Ok(Self {
-            on: on
-                .iter()
-                .map(|text| On::parse(text, api))
-                .collect::<Result<_, _>>()?,
-            asked: written.asked,
-            answered: written.answered,
-            request: written.request,
-            reply: written.reply,
-            answer: written.answer,
-            delay: Duration::from_millis(written.delay),
-        })
+        Ok(Self { on, ..read })
     }
 
     /// Whether it matches this request.
     pub(crate) fn touches(&self, recipient: Recipient, seen: &ObservedRequest<'_>) -> bool {
-        self.on.iter().any(|on| on.fits(recipient, seen)) && self.asked.fits(seen)
+        self.on.iter().any(|on| on.matches(recipient, seen)) && self.asked.matches(seen)
     }
 
     /// Whether it acts on a matching request before the response is known.
     pub(crate) fn acts_at_once(&self) -> bool {
-        self.reply.is_some() || !self.request.is_empty() || !self.delay.is_zero()
+        self.replies() || self.alters_request()
     }
 
     /// Whether it changes this response to a matching request.
     pub(crate) fn changes(&self, answer: &Answer) -> bool {
-        self.answered.fits(answer)
+        self.answered.matches(answer)
     }
 
     /// Whether the request is changed or delayed.
     pub(crate) fn alters_request(&self) -> bool {
-        !self.request.is_empty() || !self.delay.is_zero()
+        !self.request.is_empty() || self.delay > 0
     }
 
     /// Whether it responds in place of the server.
@@ -134,14 +107,10 @@ impl Alteration {
             return reply.answer();
         }
         let back = touching.filter(|one| !one.answer.is_empty());
-        back.fold(answer, |answer, one| one.changed(answer))
-    }
-
-    fn changed(&self, answer: Answer) -> Answer {
-        match self.changes(&answer) {
-            true => change::answer(&answer, &self.answer),
+        back.fold(answer, |answer, one| match one.changes(&answer) {
+            true => response::changed(&answer, &one.answer),
             false => answer,
-        }
+        })
     }
 }
 
@@ -157,7 +126,8 @@ pub(crate) async fn carry<'a>(
         let touches = |one: &&Alteration| one.touches(context.recipient, &seen);
         alterations.into_iter().filter(touches).collect()
     };
-    let delay: Duration = touching.iter().map(|one| one.delay).sum();
+    let delays = touching.iter().map(|one| Duration::from_millis(one.delay));
+    let delay: Duration = delays.sum();
     if !delay.is_zero() {
         tokio::time::sleep(delay).await;
     }
@@ -165,55 +135,15 @@ pub(crate) async fn carry<'a>(
         return Ok(reply.answer());
     }
     let changes = touching.iter().flat_map(|one| &one.request);
-    let answer = match wire {
-        wire if changes.clone().next().is_none() => {
-            context.client.carry(context.base, wire).await?
+    let altered = match wire {
+        _ if changes.clone().next().is_none() => None,
+        Wire::Http(sent) => {
+            let sent = request::changed(sent, changes, context.administrator);
+            Some(Wire::Http(sent))
         }
-        Wire::Http(request) => {
-            let sent = change::request(request, changes, context.administrator);
-            context
-                .client
-                .carry(context.base, &Wire::Http(sent))
-                .await?
-        }
-        Wire::Raw(bytes) => {
-            let sent = change::raw_request(bytes, changes);
-            context.client.carry(context.base, &Wire::Raw(sent)).await?
-        }
+        Wire::Raw(bytes) => Some(Wire::Raw(request::changed_raw(bytes, changes))),
     };
+    let sent = altered.as_ref().unwrap_or(wire);
+    let answer = context.client.carry(context.base, sent).await?;
     Ok(Alteration::answer(touching.into_iter(), answer))
 }
-
-/// Glob over strings: `*` matches anything.
-#[derive(Debug, Clone)]
-pub(super) struct Glob(GlobMatcher);
-
-impl Glob {
-    /// # Errors
-    /// The string is not a valid glob.
-    pub(super) fn parse(text: &str, across: bool) -> Result<Self, String> {
-        let glob = GlobBuilder::new(text).literal_separator(!across).build();
-        glob.map(|glob| Self(glob.compile_matcher()))
-            .map_err(|error| format!("invalid glob `{text}`: {}", error.kind()))
-    }
-
-    pub(super) fn fits(&self, text: &str) -> bool {
-        self.0.is_match(text)
-    }
-}
-
-impl PartialEq for Glob {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.glob() == other.0.glob()
-    }
-}
-
-impl<'de> Deserialize<'de> for Glob {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Self::parse(&text, true).map_err(serde::de::Error::custom)
-    }
-}
-
-/// Values by JSON pointer.
-pub(super) type Places = BTreeMap<String, Value>;

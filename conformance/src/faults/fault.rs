@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::alteration::Alteration;
 use super::files::{self, FileError};
-use super::select::Recipient;
+use super::matcher::Recipient;
 use crate::assets::FAULTS;
 use crate::catalogue::pattern::Pattern;
 

@@ -6,16 +6,13 @@
 //! the others.
 
 mod alteration;
-mod change;
 mod fault;
 mod files;
-mod json_edit;
 mod kill_matrix;
+mod matcher;
 mod mutants;
 mod mutations;
-mod reword;
-mod select;
-mod spelling;
+mod operations;
 mod trivial_servers;
 
 pub(crate) use alteration::{Alteration, carry};
@@ -23,9 +20,9 @@ pub use fault::Fault;
 pub use files::FileError;
 pub(crate) use files::{entries, texts_below};
 pub use kill_matrix::Matrix;
+pub(crate) use matcher::{ObservedRequest, Recipient};
 pub(crate) use mutants::mutants;
 pub use mutations::Mutations;
-pub(crate) use select::{ObservedRequest, Recipient};
 pub(crate) use trivial_servers::READY;
 pub use trivial_servers::TrivialServer;
 

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use super::change::{copy, drop_header, set, with_body};
-use super::json_edit::{change_at, take_at};
+use super::operations::json::{change_at, take_at};
+use super::operations::response::{copy, with_body};
+use super::operations::set_header;
 use crate::http_client::answer::Answer;
 use crate::scenario::pointer_globs::places;
 
@@ -35,8 +36,7 @@ pub(crate) fn mutants(
     }
     if !answer.body.is_empty() && names_media {
         let mut other = copy(answer);
-        drop_header(&mut other.headers, "content-type");
-        set(&mut other.headers, "content-type", "text/html");
+        set_header(&mut other.headers, "content-type", "text/html");
         add("content type text/html".to_owned(), other);
     }
     if let Some(json) = answer.json() {
@@ -46,7 +46,7 @@ pub(crate) fn mutants(
             take_at(&mut without, pointer);
             add(format!("without {pointer}"), with_json(answer, &without));
             let mut retyped = json.clone();
-            change_at(&mut retyped, pointer, &retype);
+            change_at(&mut retyped, pointer, &mut retype);
             add(
                 format!("{pointer} of another type"),
                 with_json(answer, &retyped),

@@ -1,7 +1,8 @@
 use bytes::Bytes;
 use serde_json::json;
 
-use super::select::ObservedRequest;
+use super::matcher::ObservedRequest;
+use super::operations::{request, response};
 use super::*;
 use crate::http_client::answer::Answer;
 use crate::http_client::wire::{Outgoing, Wire};
@@ -131,7 +132,7 @@ fn requests_are_changed_as_the_fault_says() {
     for (text, expected) in cases {
         let fault = fault(&format!("  on: PUT /**\n  request: [{text}]\n"));
         let fault = fault.unwrap_or_else(|error| panic!("{text}: {error}"));
-        let sent = change::request(&request(), &fault.alteration.request, Some("Bearer all"));
+        let sent = request::changed(&request(), &fault.alteration.request, Some("Bearer all"));
         let headers = sent
             .headers
             .iter()
@@ -240,7 +241,7 @@ fn answers_are_changed_as_the_fault_says() {
         let fault = fault(&format!("  on: PUT /**\n  answer: [{text}]\n"));
         let fault = fault.unwrap_or_else(|error| panic!("{text}: {error}"));
         let answer = Answer::new(200, Vec::new(), Bytes::from(body.to_string()));
-        let changed = change::answer(&answer, &fault.alteration.answer);
+        let changed = response::changed(&answer, &fault.alteration.answer);
         assert_eq!(changed.status.to_string(), status, "{text}");
         assert_eq!(changed.json(), Some(&expected), "{text}");
         let same_bytes = changed.body == answer.body;

@@ -2,55 +2,23 @@
 
 use std::borrow::Cow;
 
-use base64::Engine as _;
-
 use crate::http_client::Base;
 use crate::http_client::redact::REDACTED;
+use crate::http_client::request::{Body, Request, base64};
 use crate::http_client::wire::Wire;
 
 /// Method of stored requests that were written directly to the socket.
 pub(crate) const RAW: &str = "raw";
 
-/// Maximum length of a body in a command line, in bytes.
-const BODY_SHOWN: usize = 4000;
-
 /// Returns a `curl` command line; for raw bytes, one that pipes them to the socket.
 pub(crate) fn command(base: &Base, wire: &Wire) -> String {
     match wire {
-        Wire::Raw(bytes) => raw(base, &encoded(bytes)),
-        Wire::Http(request) => {
-            let url = format!("{}{}", base.url, request.path);
-            http(
-                request.method,
-                &url,
-                &request.headers,
-                &Body::of(&request.body),
-            )
-        }
+        Wire::Raw(bytes) => raw(base, &base64(bytes)),
+        Wire::Http(request) => http(Request {
+            base: &base.url,
+            ..Request::of(request)
+        }),
     }
-}
-
-/// A body as it is included in a command line.
-pub(crate) enum Body<'a> {
-    Empty,
-    Text(&'a str),
-    /// The bytes in base64.
-    Encoded(String),
-}
-
-impl<'a> Body<'a> {
-    fn of(bytes: &'a [u8]) -> Self {
-        match std::str::from_utf8(bytes) {
-            Ok("") => Self::Empty,
-            Ok(text) => Self::Text(text),
-            Err(_) => Self::Encoded(encoded(bytes)),
-        }
-    }
-}
-
-/// Encodes bytes in base64.
-pub(crate) fn encoded(bytes: &[u8]) -> String {
-    base64::engine::general_purpose::STANDARD.encode(bytes)
 }
 
 /// Returns a command that pipes base64-encoded bytes to the socket.
@@ -66,40 +34,48 @@ pub(crate) fn raw(base: &Base, bytes: &str) -> String {
 }
 
 /// Returns a `curl` command that sends a request.
-pub(crate) fn http(
-    method: &str,
-    url: &str,
-    headers: &[(String, String)],
-    body: &Body<'_>,
-) -> String {
-    let mut line = "curl -i".to_owned();
-    match method {
-        "GET" if matches!(body, Body::Empty) => {}
-        "HEAD" => line.push_str(" -I"),
-        method if !method.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
-            line.push_str(&format!(" -X {}", word(method)));
+pub(crate) fn http(request: Request<'_>) -> String {
+    let url = format!("{}{}", request.base, request.path);
+    let as_is = match url.contains("/.") {
+        true => " --path-as-is",
+        false => "",
+    };
+    let body = request.body.for_line();
+    Request { body, ..request }.curl(["-i", as_is], &word(&url), word)
+}
+
+impl Request<'_> {
+    /// Writes a `curl` command with options before and after the method, and a quoted URL; `word`
+    /// quotes a word for the shell.
+    pub(crate) fn curl(
+        &self,
+        [options, after_method]: [&str; 2],
+        url: &str,
+        word: impl Fn(&str) -> String,
+    ) -> String {
+        let method = match self.method {
+            "GET" if matches!(self.body, Body::Empty) => String::new(),
+            "HEAD" => " -I".to_owned(),
+            method if method.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
+                format!(" -X {method}")
+            }
+            method => format!(" -X {}", word(method)),
+        };
+        let mut line = format!("curl {options}{method}{after_method}");
+        for (name, value) in self.headers {
+            line.push_str(&format!(" -H {}", word(&format!("{name}: {value}"))));
         }
-        method => line.push_str(&format!(" -X {method}")),
-    }
-    if url.contains("/.") {
-        line.push_str(" --path-as-is");
-    }
-    for (name, value) in headers {
-        line.push_str(&format!(" -H {}", word(&format!("{name}: {value}"))));
-    }
-    let mut input = String::new();
-    match body {
-        Body::Empty => {}
-        Body::Text(text) if text.len() <= BODY_SHOWN => {
-            line.push_str(&format!(" --data-binary {}", word(text)));
+        match &self.body {
+            Body::Empty => {}
+            Body::Text(text) => line.push_str(&format!(" --data-binary {}", word(text))),
+            Body::Encoded(text) => {
+                let bytes = argument(text);
+                line = format!("echo {bytes} | base64 -d | {line} --data-binary @-");
+            }
+            Body::Omitted => line.push_str(" --data-binary @BODY"),
         }
-        Body::Encoded(text) if text.len() <= BODY_SHOWN => {
-            input = format!("echo {} | base64 -d | ", argument(text));
-            line.push_str(" --data-binary @-");
-        }
-        Body::Text(_) | Body::Encoded(_) => line.push_str(" --data-binary @BODY"),
+        format!("{line} {url}")
     }
-    format!("{input}{line} {}", word(url))
 }
 
 /// Returns the command if it has at most `most` characters, otherwise a comment. Truncating it
@@ -148,6 +124,13 @@ mod tests {
             ),
             ("GET", "/a", vec![], "", "curl -i 'http://127.0.0.1:1/a'"),
             (
+                "POST",
+                "/a",
+                vec![],
+                "@file",
+                "echo QGZpbGU= | base64 -d | curl -i -X POST --data-binary @- 'http://127.0.0.1:1/a'",
+            ),
+            (
                 "HEAD",
                 "/../a",
                 vec![],
@@ -194,13 +177,20 @@ mod tests {
             };
             let lines = [
                 raw(&base, text),
-                http(
-                    text,
-                    text,
-                    &[(text.clone(), text.clone())],
-                    &Body::Text(text),
-                ),
-                http("PUT", text, &[], &Body::Encoded(text.clone())),
+                http(Request {
+                    method: text,
+                    base: "",
+                    path: text,
+                    headers: &[(text.clone(), text.clone())],
+                    body: Body::Text(text),
+                }),
+                http(Request {
+                    method: "PUT",
+                    base: "",
+                    path: text,
+                    headers: &[],
+                    body: Body::Encoded(text.clone()),
+                }),
                 argument(text),
             ];
             let cut = lines.iter().map(|line| {

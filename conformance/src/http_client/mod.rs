@@ -5,6 +5,7 @@ pub(crate) mod curl;
 pub(crate) mod pagination;
 mod raw;
 pub(crate) mod redact;
+pub(crate) mod request;
 mod tls;
 pub(crate) mod wire;
 

@@ -25,7 +25,7 @@ pub(crate) fn conditions(queries: &Value) -> Option<Vec<Vec<String>>> {
 }
 
 /// Whether conditions and patterns match one to one; `*` matches anything.
-pub(crate) fn is_like(conditions: &[String], wanted: &[&str]) -> bool {
+pub(crate) fn matches(conditions: &[String], wanted: &[&str]) -> bool {
     let mut left: Vec<&String> = conditions.iter().collect();
     for text in wanted {
         let (start, end) = text.split_once('*').unwrap_or((text, ""));
@@ -33,7 +33,7 @@ pub(crate) fn is_like(conditions: &[String], wanted: &[&str]) -> bool {
             false => *condition == text,
             true => condition
                 .strip_prefix(start)
-                .is_some_and(|rest| is_within(rest, end)),
+                .is_some_and(|rest| ends_like(rest, end)),
         };
         let Some(place) = left.iter().position(fits) else {
             return false;
@@ -44,17 +44,17 @@ pub(crate) fn is_like(conditions: &[String], wanted: &[&str]) -> bool {
 }
 
 /// Whether a string is anything followed by `end`, which may contain further `*`.
-fn is_within(text: &str, end: &str) -> bool {
+fn ends_like(text: &str, end: &str) -> bool {
     match end.split_once('*') {
         None => text.ends_with(end),
         Some((middle, end)) => text
             .split_once(middle)
-            .is_some_and(|(_, rest)| is_within(rest, end)),
+            .is_some_and(|(_, rest)| ends_like(rest, end)),
     }
 }
 
 /// Terms that variables of a query equal.
-type Named = BTreeMap<String, String>;
+type Definitions = BTreeMap<String, String>;
 
 fn query(query: &Value) -> Option<String> {
     let text = conditions_of(query)?.join("; ");
@@ -63,7 +63,7 @@ fn query(query: &Value) -> Option<String> {
 
 fn conditions_of(query: &Value) -> Option<Vec<String>> {
     let exprs = query.as_array()?;
-    let mut named = Named::new();
+    let mut named = Definitions::new();
     let mut plain = Vec::new();
     for expr in exprs {
         match equation(expr) {
@@ -127,7 +127,7 @@ fn mentions(node: &Value, name: &str, depth: usize) -> bool {
     }
 }
 
-fn expr(expr: &Value, named: &Named) -> Option<String> {
+fn expr(expr: &Value, named: &Definitions) -> Option<String> {
     let terms = expr.get("terms")?;
     let mut text = match terms.as_array() {
         Some(call) => self::call(call, named, 0)?,
@@ -171,7 +171,7 @@ fn comparison(operator: &str) -> Option<(&'static str, bool)> {
     })
 }
 
-fn call(call: &[Value], named: &Named, depth: usize) -> Option<String> {
+fn call(call: &[Value], named: &Definitions, depth: usize) -> Option<String> {
     let (operator, operands) = call.split_first()?;
     let operator = name(operator)?;
     let operands = operands
@@ -191,7 +191,7 @@ fn call(call: &[Value], named: &Named, depth: usize) -> Option<String> {
     }
 }
 
-fn term(term: &Value, named: &Named, depth: usize) -> Option<String> {
+fn term(term: &Value, named: &Definitions, depth: usize) -> Option<String> {
     if depth > MAX_DEPTH {
         return None;
     }
@@ -253,7 +253,7 @@ fn number_variables(text: &str) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::{is_like, text};
+    use super::{matches, text};
 
     #[test]
     fn conditions_are_like_as_many_texts() {
@@ -267,7 +267,7 @@ mod tests {
             (vec!["*helper*", "*helper*"], false),
             (vec!["1 == a", "*helper*", "*"], false),
         ] {
-            assert_eq!(is_like(&conditions, &texts), expected, "{texts:?}");
+            assert_eq!(matches(&conditions, &texts), expected, "{texts:?}");
         }
     }
 

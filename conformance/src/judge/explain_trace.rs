@@ -22,7 +22,7 @@ const EVENTS_SHOWN: usize = 40;
 
 impl TraceEvent {
     /// Whether the event matches, given the ids bound to names so far.
-    fn fits<'a>(&self, event: &'a Value, ids: &mut Ids<'a>) -> bool {
+    fn matches<'a>(&self, event: &'a Value, ids: &mut Ids<'a>) -> bool {
         let text = |name: &str| event.get(name).and_then(Value::as_str);
         let same_op = |op: &str| text("op").is_some_and(|found| found.eq_ignore_ascii_case(op));
         let binds = |value: &Value| {
@@ -32,19 +32,19 @@ impl TraceEvent {
                 .any(|bound| bound.is_some_and(|bound| same(bound, value)))
         };
         let holds = |value: &Value| event.get("node").is_some_and(|node| contains(node, value));
-        let alike = self.op.is_none_or(same_op)
+        let is_same = self.op.is_none_or(same_op)
             && self
                 .node_type
                 .is_none_or(|wanted| text("type") == Some(wanted))
             && self.holds.as_ref().is_none_or(holds)
             && self.binds.as_ref().is_none_or(binds)
             && !self.binds_not.as_ref().is_some_and(binds);
-        if !alike {
+        if !is_same {
             return false;
         }
         let mut named = ids.clone();
-        let fits = named.fit(self.parent, event.get("parent_id"))
-            && named.fit(self.query, event.get("query_id"));
+        let fits = named.bind(self.parent, event.get("parent_id"))
+            && named.bind(self.query, event.get("query_id"));
         if fits {
             *ids = named;
         }
@@ -58,7 +58,7 @@ struct Ids<'a>(BTreeMap<&'static str, &'a Value>);
 
 impl<'a> Ids<'a> {
     /// Binds the name to the id, or checks an existing binding.
-    fn fit(&mut self, name: Option<&'static str>, id: Option<&'a Value>) -> bool {
+    fn bind(&mut self, name: Option<&'static str>, id: Option<&'a Value>) -> bool {
         let Some(name) = name else {
             return true;
         };
@@ -108,7 +108,7 @@ impl Trace {
             (Self::Absent, Some(events)) => line("trace", &describe_events(events)),
             (Self::Order(wanted), Some(events)) => ("trace".to_owned(), order(events, wanted)),
             (Self::Without(like), Some(events)) => {
-                let found = like_events(events, like).next();
+                let found = matching_events(events, like).next();
                 let value = found.map_or_else(
                     || "<none>".to_owned(),
                     |event| shorten(&canonical(event, ns)),
@@ -117,26 +117,26 @@ impl Trace {
             }
             (Self::Types(like, pointer, kinds), Some(events)) => {
                 let is = |found: Option<&Value>| kinds.iter().any(|kind| kind.is(found));
-                let each = Each {
+                let values = EventValues {
                     events,
                     like,
                     pointer,
                     ns,
                 };
-                each.line(&kind_names(kinds), &is)
+                values.line(&kind_names(kinds), &is)
             }
             (Self::Texts(like, pointer, texts), Some(events)) => {
                 let is = |found: Option<&Value>| {
                     let found = found.and_then(Value::as_str);
                     found.is_some_and(|found| texts.contains(&found))
                 };
-                let each = Each {
+                let values = EventValues {
                     events,
                     like,
                     pointer,
                     ns,
                 };
-                each.line(&texts.join(" or "), &is)
+                values.line(&texts.join(" or "), &is)
             }
         }
     }
@@ -167,10 +167,13 @@ fn line(key: &str, value: &str) -> (String, String) {
 }
 
 /// Returns the events that match this one; names of queries are ignored here.
-fn like_events<'a>(events: &'a [Value], like: &'a TraceEvent) -> impl Iterator<Item = &'a Value> {
+fn matching_events<'a>(
+    events: &'a [Value],
+    like: &'a TraceEvent,
+) -> impl Iterator<Item = &'a Value> {
     events
         .iter()
-        .filter(|event| like.fits(event, &mut Ids::default()))
+        .filter(|event| like.matches(event, &mut Ids::default()))
 }
 
 /// Finds the events in order, each after the previous one.
@@ -178,7 +181,7 @@ fn order(events: &[Value], wanted: &[TraceEvent]) -> String {
     let mut ids = Ids::default();
     let mut rest = events.iter();
     for like in wanted {
-        if !rest.any(|event| like.fits(event, &mut ids)) {
+        if !rest.any(|event| like.matches(event, &mut ids)) {
             return format!("<no {like} in its place> {}", describe_events(events));
         }
     }
@@ -187,17 +190,17 @@ fn order(events: &[Value], wanted: &[TraceEvent]) -> String {
 }
 
 /// A pointer into each event of a kind.
-struct Each<'a> {
+struct EventValues<'a> {
     events: &'a [Value],
     like: &'a TraceEvent,
     pointer: &'a str,
     ns: &'a str,
 }
 
-impl Each<'_> {
+impl EventValues<'_> {
     /// Returns the line with `allowed` if every value satisfies `is`, otherwise with a violation.
     fn line(&self, allowed: &str, is: &dyn Fn(Option<&Value>) -> bool) -> (String, String) {
-        let mut found = like_events(self.events, self.like)
+        let mut found = matching_events(self.events, self.like)
             .flat_map(|event| places(event, self.pointer))
             .peekable();
         let value = if found.peek().is_none() {

@@ -8,7 +8,7 @@ use super::compare::compare;
 use super::scenario_run::ScenarioRun;
 use super::transcript::Transcript;
 use crate::catalogue::Level;
-use crate::judge::facts::{Fact, STATUS, among};
+use crate::judge::facts::{Fact, STATUS, any_status};
 
 /// Verdict of the suite on one clause of a run. Only `Pass` counts as proven.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -197,7 +197,7 @@ pub(crate) fn verdict(level: Level, expected: Option<&str>, trace: &ScenarioRun)
             Some(same) if same.step == failure.step && trace.early_failure.is_none() => {
                 Verdict::Fail(status_first(same, trace))
             }
-            _ if trace.unanswered => Verdict::Fail(beside_expected(failure, expected)),
+            _ if trace.unanswered => Verdict::Fail(with_expected_status(failure, expected)),
             _ => Verdict::Fail(failure),
         },
         (None, None) => Verdict::NotRun(Reason::NoSnapshot),
@@ -219,23 +219,23 @@ pub(crate) fn early_failure(trace: &ScenarioRun) -> Option<Failure> {
 /// Moves the difference of the status, if any, to the front. If the snapshot has no status, that of
 /// the OpenAPI document is used.
 fn status_first(mut failure: Failure, trace: &ScenarioRun) -> Failure {
-    let told = |one: &Difference| one.path == STATUS;
-    if let Some(place) = failure.differences.iter().position(told) {
+    let is_status = |one: &Difference| one.path == STATUS;
+    if let Some(place) = failure.differences.iter().position(is_status) {
         let status = failure.differences.remove(place);
         failure.differences.insert(0, status);
         return failure;
     }
     let step = trace.transcript.steps.get(failure.step.saturating_sub(1));
-    let wants_refusal = wants_refusal(step.map_or(&[], |step| &step.facts));
+    let expects_error = expects_error(step.map_or(&[], |step| &step.facts));
     let mut findings = trace.findings.iter();
     let finding = findings.find(|(index, _)| index + 1 == failure.step);
-    if let (Some((_, finding)), Some(wants_refusal)) = (finding, wants_refusal) {
+    if let (Some((_, finding)), Some(expects_error)) = (finding, expects_error) {
         let mut codes = finding.documented.clone();
-        codes.retain(|code| (*code >= 400) == wants_refusal);
+        codes.retain(|code| (*code >= 400) == expects_error);
         let expected = match codes.as_slice() {
             [] => return failure,
             [code] => code.to_string(),
-            codes => among(codes),
+            codes => any_status(codes),
         };
         let difference = Difference {
             path: STATUS.to_owned(),
@@ -248,7 +248,7 @@ fn status_first(mut failure: Failure, trace: &ScenarioRun) -> Failure {
 }
 
 /// Whether a step with these facts expects an error. None if it accepts both.
-fn wants_refusal(facts: &[Fact]) -> Option<bool> {
+fn expects_error(facts: &[Fact]) -> Option<bool> {
     let of_error = |key: &str| {
         let place = key.trim_start_matches("each ");
         ["/code", "/message", "/error"]
@@ -268,7 +268,7 @@ fn wants_refusal(facts: &[Fact]) -> Option<bool> {
 }
 
 /// Adds the expected status to a failure without a response.
-fn beside_expected(mut failure: Failure, expected: &str) -> Failure {
+fn with_expected_status(mut failure: Failure, expected: &str) -> Failure {
     let steps = Transcript::parse(expected).steps;
     let step = failure.step.checked_sub(1).and_then(|step| steps.get(step));
     let mut facts = step.into_iter().flat_map(|step| &step.facts);

@@ -61,7 +61,7 @@ fn message(digest: &Digest, claimed: Score) -> String {
 }
 
 /// Renders the badge of one profile: how many of its required rules are proven.
-pub(super) fn of_standing(standing: &ProfileResult) -> serde_json::Result<String> {
+pub(super) fn of_result(standing: &ProfileResult) -> serde_json::Result<String> {
     let Score { proven, rules } = standing.must;
     let badge = Badge {
         schema_version: 1,

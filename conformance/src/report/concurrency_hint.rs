@@ -17,9 +17,9 @@ pub(super) fn remedy(digest: &Digest) -> Option<String> {
         return None;
     }
     let failures = digest.rows.iter().filter_map(failure_groups::fails);
-    let said: Vec<&str> = failures.filter_map(says).collect();
-    let first = said.first()?;
-    let rules = match said.len() {
+    let phrases: Vec<&str> = failures.filter_map(conflict_phrase).collect();
+    let first = phrases.first()?;
+    let rules = match phrases.len() {
         1 => "1 rule".to_owned(),
         count => format!("{count} rules"),
     };
@@ -29,7 +29,7 @@ pub(super) fn remedy(digest: &Digest) -> Option<String> {
 }
 
 /// Returns the phrase in a failure's response or notes that shows the conflict, if any.
-fn says(failure: &Failure) -> Option<&'static str> {
+fn conflict_phrase(failure: &Failure) -> Option<&'static str> {
     let answered = failure.answered.as_ref();
     if answered.is_some_and(|answered| answered.status == 429) {
         return Some("429 Too Many Requests");

@@ -35,7 +35,7 @@ pub(super) struct Cause<'a> {
     pub(super) rows: Vec<&'a Row>,
     /// Whether `message` is the server's, not a difference.
     #[serde(skip)]
-    told: bool,
+    by_server: bool,
 }
 
 /// Key of equal failures: request, status, message, and whether the server sent the message.
@@ -55,7 +55,7 @@ pub(super) fn causes(digest: &Digest) -> Vec<Cause<'_>> {
     groups.retain(|_, rows| rows.len() >= ALIKE);
     let mut causes: Vec<Cause<'_>> = groups
         .into_iter()
-        .map(|((request, status, _, told), group)| {
+        .map(|((request, status, _, by_server), group)| {
             let (rows, messages): (Vec<&Row>, Vec<String>) = group.into_iter().unzip();
             Cause {
                 advice: advice(digest, status, &rows),
@@ -64,7 +64,7 @@ pub(super) fn causes(digest: &Digest) -> Vec<Cause<'_>> {
                 status,
                 message: common(&messages),
                 rows,
-                told,
+                by_server,
             }
         })
         .collect();
@@ -102,7 +102,7 @@ impl Cause<'_> {
             Some(status) => line.push_str(&format!(" answered {status}")),
             None => line.push_str(" was not answered"),
         }
-        match (message.is_empty(), self.told) {
+        match (message.is_empty(), self.by_server) {
             (true, _) => {}
             (false, true) => line.push_str(&format!(" `{message}`")),
             (false, false) => line.push_str(&format!(", {message}")),
@@ -119,15 +119,15 @@ fn key(row: &Row, failure: &Failure) -> (Key, String) {
     let request = endpoint(row.document, &failure.request);
     let answered = failure.answered.as_ref();
     let differs = failure.differences.first();
-    let told = differs.filter(|one| one.path == "status");
+    let differs_in_status = differs.filter(|one| one.path == "status");
     // Older evidence contains the status of a response only if it is not as expected.
     let status = answered.map(|answered| answered.status);
-    let status = status.or_else(|| told?.got.parse().ok());
+    let status = status.or_else(|| differs_in_status?.got.parse().ok());
     let note = failure.notes.first().map_or("", String::as_str);
     let (message, by_server) = match status {
-        None => (told.map_or(note, |one| &one.got), false),
+        None => (differs_in_status.map_or(note, |one| &one.got), false),
         // Whatever is missing from an error response, the error is the cause.
-        Some(code) if failure.blocked || told.is_some() || code >= 400 => {
+        Some(code) if failure.blocked || differs_in_status.is_some() || code >= 400 => {
             (answered.map_or("", |answered| &answered.message), true)
         }
         Some(_) => match differs {
@@ -296,8 +296,8 @@ mod tests {
         ] {
             let digest = failing(&rules, status, message);
             let causes = causes(&digest);
-            let told: Vec<_> = causes.iter().map(Cause::sentence).collect();
-            assert_eq!(told, [expected]);
+            let found: Vec<_> = causes.iter().map(Cause::sentence).collect();
+            assert_eq!(found, [expected]);
             assert_eq!(causes.first().expect("a cause").rules, rules);
             // Two do not form a group.
             assert!(

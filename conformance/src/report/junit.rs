@@ -20,7 +20,7 @@ pub(super) fn render(digest: &Digest) -> Result<String, SerializeError> {
         .started
         .as_ref()
         .map_or_else(String::new, |started| started.target.title());
-    let mut report = Report::new(format!("conformance of {target}: {}", digest.score_told()));
+    let mut report = Report::new(format!("conformance of {target}: {}", digest.score_text()));
     for (path, mut suite) in suites {
         let rows = digest.rows.iter();
         let of_suite = rows.filter(|row| path_of(&row.judged.rule) == path);

@@ -45,7 +45,7 @@ pub(super) fn render(digest: &Digest) -> String {
     }
     let causes = causes(digest);
     for cause in &causes {
-        let text = alike(cause);
+        let text = cause_block(cause);
         if out.len() + text.len() < MOST {
             out.push_str(&text);
         }
@@ -55,23 +55,23 @@ pub(super) fn render(digest: &Digest) -> String {
         .iter()
         .filter_map(|cause| cause.rules.first())
         .collect();
-    let told = grouped(&causes);
-    let worth_telling = |row: &&Row| {
+    let with_cause = grouped(&causes);
+    let is_shown = |row: &&Row| {
         use Outcome::{ExpectedFail, Fail, ShouldFail, UnexpectedPass};
         let rule = row.judged.rule.as_str();
         matches!(
             row.outcome,
             Fail | ShouldFail | ExpectedFail | UnexpectedPass
-        ) && (!told.contains(rule) || firsts.contains(&&rule))
+        ) && (!with_cause.contains(rule) || firsts.contains(&&rule))
     };
-    let mut rows: Vec<_> = digest.rows.iter().filter(worth_telling).collect();
+    let mut rows: Vec<_> = digest.rows.iter().filter(is_shown).collect();
     // Failures that decide come first, in case not all fit.
     let decides = |row: &Row| matches!(row.outcome, Outcome::Fail | Outcome::UnexpectedPass);
     rows.sort_by_key(|row| (!decides(row), failure::blocked(row)));
-    for (told, row) in rows.iter().enumerate() {
+    for (written, row) in rows.iter().enumerate() {
         let block = block(digest, row);
         if out.len() + block.len() > MOST {
-            let _ = writeln!(out, "\n… and {} more.", rows.len() - told);
+            let _ = writeln!(out, "\n… and {} more.", rows.len() - written);
             break;
         }
         out.push_str(&block);
@@ -80,7 +80,7 @@ pub(super) fn render(digest: &Digest) -> String {
 }
 
 fn head(digest: &Digest) -> String {
-    let score = digest.score_told();
+    let score = digest.score_text();
     let conclusion = digest.sentence();
     let mut out = "# Conformance".to_owned();
     if let Some(started) = &digest.started {
@@ -145,7 +145,7 @@ fn table(out: &mut String, digest: &Digest, document: Document) {
 }
 
 /// Formats a common cause of failures, and its rules.
-fn alike(cause: &Cause<'_>) -> String {
+fn cause_block(cause: &Cause<'_>) -> String {
     let mut out = format!("\n## {}\n\n", prose(&cause.sentence()));
     out.push_str("| rule | request | what differs |\n|---|---|---|\n");
     for row in &cause.rows {

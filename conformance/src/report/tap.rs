@@ -35,7 +35,7 @@ pub(super) fn render(digest: &Digest) -> Result<String, serde_yaml::Error> {
     );
     let target = digest.started.as_ref();
     let target = target.map_or(String::new(), |started| escape(&started.target.title()));
-    let _ = writeln!(out, "# conformance of {target}: {}", digest.score_told());
+    let _ = writeln!(out, "# conformance of {target}: {}", digest.score_text());
     let mut numbers = 1..;
     // Writing to a string cannot fail, hence `let _ =`.
     for (row, number) in digest.rows.iter().zip(&mut numbers) {

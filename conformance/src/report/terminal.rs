@@ -258,7 +258,7 @@ fn conclusion_block(out: &mut String, digest: &Digest, causes: &[Cause<'_>], pai
     }
     let unasked = digest.is_unasked();
     if !unasked {
-        let _ = writeln!(out, "{}", digest.score_told());
+        let _ = writeln!(out, "{}", digest.score_text());
     }
     match digest.beyond_an_address() {
         0 => {}

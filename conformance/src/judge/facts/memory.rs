@@ -8,7 +8,7 @@ const METRICS: [&str; 2] = [
 ];
 
 /// Whether a metrics payload has one of the metrics.
-pub(super) fn is_told(text: &str) -> bool {
+pub(super) fn has_metric(text: &str) -> bool {
     METRICS.iter().any(|metric| value(text, metric).is_some())
 }
 
@@ -38,7 +38,7 @@ mod tests {
             "# TYPE go_memstats_heap_inuse_bytes gauge\ngo_memstats_heap_inuse_bytes 2e+06\n";
         let both = "go_memstats_heap_inuse_bytes 5e+06\nprocess_resident_memory_bytes 9e+06\n";
         let resident = "process_resident_memory_bytes 3000000.0 1700000000\n";
-        for (before, after, growth_told) in [
+        for (before, after, expected) in [
             (heap, both, Some(2.5)),
             (both, heap, Some(0.4)),
             (resident, both, Some(3.0)),
@@ -48,9 +48,9 @@ mod tests {
             ("process_resident_memory_bytes", resident, None),
             ("", "", None),
         ] {
-            assert_eq!(growth(before, after), growth_told, "{before} {after}");
+            assert_eq!(growth(before, after), expected, "{before} {after}");
             assert_eq!(
-                is_told(before),
+                has_metric(before),
                 !before.is_empty() && growth(before, before).is_some()
             );
         }

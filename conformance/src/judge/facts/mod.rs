@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-pub(crate) use status::{STATUS, among};
+pub(crate) use status::{STATUS, any_status};
 
 use crate::http_client::answer::{Answer, Wait};
 use crate::judge::canonical_residual;
@@ -50,7 +50,7 @@ impl View<'_> {
             Expectation::Status => (STATUS.to_owned(), answer.status.to_string()),
             Expectation::StatusAmong(allowed) => {
                 let holds = allowed.contains(&answer.status);
-                self.status_class(holds, &among(allowed))
+                self.status_class(holds, &any_status(allowed))
             }
             Expectation::Success => self.status_class(answer.is_success(), "<success>"),
             Expectation::Error => self.status_class(answer.status >= 400, "<error>"),
@@ -62,64 +62,66 @@ impl View<'_> {
             ),
             Expectation::NoBody => ("body".to_owned(), self.empty_body()),
             Expectation::Pretty => ("pretty".to_owned(), self.pretty()),
-            Expectation::Without(text) => self.without(text),
+            Expectation::Without(text) => self.lacks_text(text),
             Expectation::Mentions(text) => ("body".to_owned(), self.mentions(text)),
-            Expectation::Either(alternatives) => self.either(alternatives),
+            Expectation::Either(alternatives) => self.any_alternative(alternatives),
             Expectation::Trace(trace) => trace.line(answer, self.ns),
             Expectation::Rows(rows) => rows.line(answer, self.ns),
             Expectation::Holds(pointer, value) => {
-                self.pointed("", pointer, |found| self.holding(found, value))
+                self.at_pointer("", pointer, |found| self.contains_value(found, value))
             }
             Expectation::Part(pointer, value) => {
-                self.pointed("", pointer, |found| self.having(found, value))
+                self.at_pointer("", pointer, |found| self.contains_part(found, value))
             }
             Expectation::Each(pointer, kinds) => self.each(pointer, kinds),
-            Expectation::At(pointer) => self.pointed("", pointer, |found| self.exactly(found)),
+            Expectation::At(pointer) => self.at_pointer("", pointer, |found| self.whole(found)),
             Expectation::Type(pointer, kinds) => {
-                self.pointed("", pointer, |found| self.kind_among(found, kinds))
+                self.at_pointer("", pointer, |found| self.kind_among(found, kinds))
             }
-            Expectation::Lacks(pointer) => self.pointed("", pointer, |found| {
+            Expectation::Lacks(pointer) => self.at_pointer("", pointer, |found| {
                 found.map_or_else(|| "<absent>".to_owned(), |found| canonical(found, self.ns))
             }),
-            Expectation::Unset(pointer) => self.pointed("", pointer, |found| self.unset(found)),
+            Expectation::Unset(pointer) => self.at_pointer("", pointer, |found| self.unset(found)),
             Expectation::Sorted(pointer) => {
-                self.pointed("sorted ", pointer, |found| self.sorted(found))
+                self.at_pointer("sorted ", pointer, |found| self.sorted(found))
             }
             Expectation::Residual(pointer) => {
-                self.pointed("residual ", pointer, |found| self.residual(found))
+                self.at_pointer("residual ", pointer, |found| self.residual(found))
             }
             Expectation::ResidualLike(pointer, queries) => {
-                self.pointed("residual ", pointer, |found| {
+                self.at_pointer("residual ", pointer, |found| {
                     self.residual_like(found, queries)
                 })
             }
             Expectation::Bindings(pointer, variables) => {
-                self.pointed("bindings ", pointer, |found| {
+                self.at_pointer("bindings ", pointer, |found| {
                     self.bindings(found, variables)
                 })
             }
             Expectation::OtherThan(pointer, captured) => {
-                self.pointed("", pointer, |found| self.other_than(found, captured))
+                self.at_pointer("", pointer, |found| self.differs_from(found, captured))
             }
             Expectation::LinesOf(captured) => ("lines".to_owned(), self.lines_of(captured)),
             Expectation::MemoryWithin(captured, times) => {
-                ("memory".to_owned(), self.memory_within(captured, *times))
+                ("memory".to_owned(), self.memory_growth(captured, *times))
             }
             Expectation::NoLongAnswer => ("slowest answer".to_owned(), self.slowest()),
             Expectation::NoneBut(pointer, members) => {
-                self.pointed("members of ", pointer, |found| {
-                    self.none_but(found, members)
+                self.at_pointer("members of ", pointer, |found| {
+                    self.only_members(found, members)
                 })
             }
             Expectation::Names(pointer) => {
-                self.pointed("names ", pointer, |found| self.names(found))
+                self.at_pointer("names ", pointer, |found| self.names(found))
             }
-            Expectation::Length(pointer) => self.pointed("length ", pointer, |found| match found {
-                Some(Value::Array(items)) => items.len().to_string(),
-                other => self.no_array(other),
-            }),
+            Expectation::Length(pointer) => {
+                self.at_pointer("length ", pointer, |found| match found {
+                    Some(Value::Array(items)) => items.len().to_string(),
+                    other => self.no_array(other),
+                })
+            }
             Expectation::AtMost(pointer, most) => {
-                self.pointed("length ", pointer, |found| match found {
+                self.at_pointer("length ", pointer, |found| match found {
                     Some(Value::Array(items)) if items.len() <= *most => {
                         format!("<at most {most}>")
                     }
@@ -129,7 +131,7 @@ impl View<'_> {
             }
             Expectation::FilledPages => ("pages behind cursors".to_owned(), self.filled_pages()),
             Expectation::Includes(pointer, item) => {
-                self.pointed("", pointer, |found| self.includes(found, item))
+                self.at_pointer("", pointer, |found| self.includes(found, item))
             }
         };
         Fact {
@@ -151,12 +153,12 @@ impl View<'_> {
     }
 
     /// Formats a value of the scenario for a transcript, with the names of its placeholders.
-    fn shown(&self, value: &Value) -> String {
+    fn with_placeholders(&self, value: &Value) -> String {
         let named = |name: &str| self.known(name).map(|_| format!("<{name}>"));
         canonical(&fill_json(value, &named), "")
     }
 
-    fn pointed(
+    fn at_pointer(
         &self,
         word: &str,
         pointer: &str,
@@ -226,20 +228,34 @@ impl View<'_> {
     }
 
     /// Value of a fact whose JSON value is missing.
-    fn nothing(&self) -> String {
+    fn absence(&self) -> String {
         if self.answer.json().is_some() {
             "<absent>".to_owned()
         } else if self.answer.body.is_empty() {
             "<no body>".to_owned()
         } else {
             let markup = self.answer.markup();
-            let told = markup.map(|markup| mask_namespace(&markup, self.ns));
-            format!("<not JSON: {}>", told.unwrap_or_else(|| self.excerpt()))
+            let summary = markup.map(|markup| mask_namespace(&markup, self.ns));
+            format!("<not JSON: {}>", summary.unwrap_or_else(|| self.excerpt()))
         }
     }
 
-    fn exactly(&self, found: Option<&Value>) -> String {
-        found.map_or_else(|| self.nothing(), |found| canonical(found, self.ns))
+    fn whole(&self, found: Option<&Value>) -> String {
+        found.map_or_else(|| self.absence(), |found| canonical(found, self.ns))
+    }
+
+    /// Returns the label in angle brackets if the value meets a condition, otherwise the value.
+    fn describe(
+        &self,
+        found: Option<&Value>,
+        meets: impl FnOnce(&Value) -> bool,
+        label: String,
+    ) -> String {
+        match found {
+            Some(found) if meets(found) => format!("<{label}>"),
+            Some(found) => shorten(&canonical(found, self.ns)),
+            None => self.absence(),
+        }
     }
 
     fn kind_among(&self, found: Option<&Value>, kinds: &[Kind]) -> String {
@@ -247,7 +263,7 @@ impl View<'_> {
             format!("<{}>", kind_names(kinds))
         } else {
             match found {
-                None => self.nothing(),
+                None => self.absence(),
                 Some(found) => shorten(&canonical(found, self.ns)),
             }
         }
@@ -259,7 +275,7 @@ impl View<'_> {
         let found = found.unwrap_or_default();
         let is = |value: &Option<&Value>| kinds.iter().any(|kind| kind.is(*value));
         let value = match found.iter().find(|value| !is(value)).or(found.first()) {
-            None => self.nothing(),
+            None => self.absence(),
             Some(value) => self.kind_among(*value, kinds),
         };
         (format!("each {}", mask_namespace(&pointer, self.ns)), value)
@@ -267,7 +283,7 @@ impl View<'_> {
 
     fn unset(&self, found: Option<&Value>) -> String {
         match found {
-            None if self.answer.json().is_none() => self.nothing(),
+            None if self.answer.json().is_none() => self.absence(),
             None | Some(Value::Null) => "<unset>".to_owned(),
             Some(Value::String(text)) if text.is_empty() => "<unset>".to_owned(),
             Some(Value::Array(items)) if items.is_empty() => "<unset>".to_owned(),
@@ -278,7 +294,7 @@ impl View<'_> {
 
     fn no_array(&self, found: Option<&Value>) -> String {
         found.map_or_else(
-            || self.nothing(),
+            || self.absence(),
             |found| format!("<no array: {}>", shorten(&canonical(found, self.ns))),
         )
     }
@@ -294,16 +310,16 @@ impl View<'_> {
         let fits = |conditions: &Vec<String>| {
             wanted
                 .iter()
-                .any(|wanted| canonical_residual::is_like(conditions, wanted))
+                .any(|wanted| canonical_residual::matches(conditions, wanted))
         };
         let queries = found.and_then(canonical_residual::conditions);
         match queries {
             Some(queries) if !queries.is_empty() && queries.iter().all(fits) => {
-                let told: Vec<String> = wanted
+                let texts: Vec<String> = wanted
                     .iter()
                     .map(|one| format!("({})", one.join("; ")))
                     .collect();
-                format!("<{}>", told.join(", or "))
+                format!("<{}>", texts.join(", or "))
             }
             _ => self.residual(found),
         }
@@ -328,19 +344,13 @@ impl View<'_> {
         }
     }
 
-    fn other_than(&self, found: Option<&Value>, captured: &str) -> String {
+    fn differs_from(&self, found: Option<&Value>, captured: &str) -> String {
         let known = self.captures.get(captured);
-        let text = |found: &Value| match found {
-            Value::String(text) => text.clone(),
-            other => canonical(other, ""),
+        let differs = |found: &Value| match found {
+            Value::String(text) => known.is_some_and(|known| known != text),
+            other => known.is_some_and(|known| *known != canonical(other, "")),
         };
-        match found {
-            Some(found) if known.is_some_and(|known| *known != text(found)) => {
-                format!("<other than {captured}>")
-            }
-            Some(found) => shorten(&canonical(found, self.ns)),
-            None => self.nothing(),
-        }
+        self.describe(found, differs, format!("other than {captured}"))
     }
 
     fn lines_of(&self, captured: &str) -> String {
@@ -353,16 +363,14 @@ impl View<'_> {
         }
     }
 
-    fn none_but(&self, found: Option<&Value>, members: &[&str]) -> String {
-        match found {
-            Some(Value::Object(found))
-                if found.keys().all(|name| members.contains(&name.as_str())) =>
-            {
-                format!("<none but {}>", members.join(" and "))
-            }
-            Some(found) => shorten(&canonical(found, self.ns)),
-            None => self.nothing(),
-        }
+    fn only_members(&self, found: Option<&Value>, members: &[&str]) -> String {
+        let is_known = |name: &String| members.contains(&name.as_str());
+        let has_only = |found: &Value| {
+            let found = found.as_object();
+            found.is_some_and(|found| found.keys().all(is_known))
+        };
+        let label = format!("none but {}", members.join(" and "));
+        self.describe(found, has_only, label)
     }
 
     fn excerpt_as_written(&self) -> String {
@@ -420,20 +428,16 @@ impl View<'_> {
         }
     }
 
-    fn holding(&self, found: Option<&Value>, value: &Value) -> String {
+    fn contains_value(&self, found: Option<&Value>, value: &Value) -> String {
         let wanted = self.filled_json(value);
-        match found {
-            Some(found) if self.stands_in(found, &wanted) => {
-                format!("<holds {}>", self.shown(value))
-            }
-            Some(found) => shorten(&canonical(found, self.ns)),
-            None => self.nothing(),
-        }
+        let contains = |found: &Value| self.contains(found, &wanted);
+        let label = format!("holds {}", self.with_placeholders(value));
+        self.describe(found, contains, label)
     }
 
     /// Whether a value, as canonical text, occurs anywhere in the one found.
-    fn stands_in(&self, found: &Value, wanted: &str) -> bool {
-        below(found).any(|below| canonical(below, self.ns) == wanted)
+    fn contains(&self, found: &Value, wanted: &str) -> bool {
+        descendants(found).any(|value| canonical(value, self.ns) == wanted)
     }
 
     /// A value of the scenario as canonical text, its `{ns}` as `<ns>`.
@@ -442,7 +446,7 @@ impl View<'_> {
         canonical(&filled, self.ns)
     }
 
-    fn memory_within(&self, captured: &str, times: u32) -> String {
+    fn memory_growth(&self, captured: &str, times: u32) -> String {
         let before = self.captures.get(captured).map_or("", String::as_str);
         match memory::growth(before, &self.answer.text()) {
             Some(growth) if growth <= f64::from(times) => {
@@ -461,7 +465,7 @@ impl View<'_> {
         }
     }
 
-    fn without(&self, text: &str) -> (String, String) {
+    fn lacks_text(&self, text: &str) -> (String, String) {
         let text = self.filled(text);
         let mut headers = self.answer.headers.iter();
         let word = match self.answer.text().contains(&text) {
@@ -482,16 +486,14 @@ impl View<'_> {
         }
     }
 
-    fn having(&self, found: Option<&Value>, part: &Value) -> String {
+    fn contains_part(&self, found: Option<&Value>, part: &Value) -> String {
         let wanted = fill_json(part, &|name| self.known(name));
-        match found {
-            Some(found) if has(found, &wanted) => format!("<has {}>", canonical(&wanted, self.ns)),
-            Some(found) => shorten(&canonical(found, self.ns)),
-            None => self.nothing(),
-        }
+        let contains = |found: &Value| contains_part(found, &wanted);
+        let label = format!("has {}", canonical(&wanted, self.ns));
+        self.describe(found, contains, label)
     }
 
-    fn either(&self, alternatives: &[Alternative]) -> (String, String) {
+    fn any_alternative(&self, alternatives: &[Alternative]) -> (String, String) {
         let holds = alternatives
             .iter()
             .any(|alternative| self.meets(&alternative.checks));
@@ -509,10 +511,10 @@ impl View<'_> {
 
     /// Whether the response passes all of these checks.
     pub(crate) fn meets(&self, checks: &[Check]) -> bool {
-        checks.iter().all(|check| self.holds(check))
+        checks.iter().all(|check| self.passes(check))
     }
 
-    fn holds(&self, check: &Check) -> bool {
+    fn passes(&self, check: &Check) -> bool {
         let at = |pointer: &str| self.answer.at(&self.filled(pointer));
         match check {
             Check::Status(status) => self.answer.status == *status,
@@ -534,23 +536,26 @@ impl View<'_> {
             Check::Lacks(pointer) => at(pointer).is_none(),
             Check::Holds(pointer, value) => {
                 let wanted = self.filled_json(value);
-                at(pointer).is_some_and(|found| self.stands_in(found, &wanted))
+                at(pointer).is_some_and(|found| self.contains(found, &wanted))
             }
             Check::NoBody => self.answer.body.is_empty(),
-            Check::TellsMemory => memory::is_told(&self.answer.text()),
+            Check::TellsMemory => memory::has_metric(&self.answer.text()),
         }
     }
 }
 
 /// Whether a value has at least these members and items, those of arrays in this order.
-fn has(found: &Value, part: &Value) -> bool {
+fn contains_part(found: &Value, part: &Value) -> bool {
     match (found, part) {
-        (Value::Object(found), Value::Object(part)) => part
-            .iter()
-            .all(|(name, part)| found.get(name).is_some_and(|found| has(found, part))),
+        (Value::Object(found), Value::Object(part)) => part.iter().all(|(name, part)| {
+            found
+                .get(name)
+                .is_some_and(|found| contains_part(found, part))
+        }),
         (Value::Array(found), Value::Array(part)) => {
             let mut found = found.iter();
-            part.iter().all(|part| found.any(|found| has(found, part)))
+            part.iter()
+                .all(|part| found.any(|found| contains_part(found, part)))
         }
         _ => same(found, part),
     }
@@ -562,7 +567,7 @@ fn vendor_neutral(value: &str, vendor: &str) -> String {
 }
 
 /// Iterates over a value and all values in it.
-fn below(value: &Value) -> impl Iterator<Item = &Value> {
+fn descendants(value: &Value) -> impl Iterator<Item = &Value> {
     let mut waiting = vec![value];
     std::iter::from_fn(move || {
         let next = waiting.pop()?;

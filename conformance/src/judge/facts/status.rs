@@ -6,7 +6,7 @@ use super::View;
 pub(crate) const STATUS: &str = "status";
 
 /// Formats expected statuses as the value of a fact.
-pub(crate) fn among(statuses: &[u16]) -> String {
+pub(crate) fn any_status(statuses: &[u16]) -> String {
     let names: Vec<String> = statuses.iter().map(u16::to_string).collect();
     format!("<{}>", names.join(" or "))
 }

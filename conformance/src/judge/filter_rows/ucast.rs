@@ -93,7 +93,7 @@ impl Row<'_> {
 
 fn compare(left: &Value, operator: &str, right: &Value) -> Result<bool, String> {
     let ordered = |meets: fn(Ordering) -> bool| order(left, right).is_some_and(meets);
-    let among = || {
+    let in_list = || {
         let items = right.as_array().ok_or("no list to look into")?;
         Ok::<bool, String>(items.iter().any(|item| equal(left, item)))
     };
@@ -108,8 +108,8 @@ fn compare(left: &Value, operator: &str, right: &Value) -> Result<bool, String> 
         "lte" => Ok(ordered(Ordering::is_le)),
         "gt" => Ok(ordered(Ordering::is_gt)),
         "gte" => Ok(ordered(Ordering::is_ge)),
-        "in" => among(),
-        "nin" => among().map(|found| !found),
+        "in" => in_list(),
+        "nin" => in_list().map(|found| !found),
         "startswith" => texts(|text, part| text.starts_with(part)),
         "endswith" => texts(|text, part| text.ends_with(part)),
         "contains" => texts(|text, part| text.contains(part)),

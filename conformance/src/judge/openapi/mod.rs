@@ -20,7 +20,7 @@ use crate::assets::SPECS;
 use crate::catalogue::Document;
 
 /// Maximum length of a violation that is shown with its value, in bytes.
-const LONGEST_TOLD: usize = 2000;
+const LONGEST_SHOWN: usize = 2000;
 
 /// The two OpenAPI documents with their schemas compiled.
 #[derive(Debug)]
@@ -374,9 +374,9 @@ impl Schema {
 
 /// Formats a violation with its value, unless that is too long.
 fn describe(error: &jsonschema::ValidationError<'_>) -> String {
-    let told = error.to_string();
-    match told.len() {
-        ..=LONGEST_TOLD => told,
+    let violation = error.to_string();
+    match violation.len() {
+        ..=LONGEST_SHOWN => violation,
         _ => error.masked().to_string(),
     }
 }

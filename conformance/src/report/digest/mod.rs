@@ -202,7 +202,7 @@ impl Digest {
     }
 
     /// Formats the score by the profile; without one, the numbers of proven, claimed and all rules.
-    pub(super) fn score_told(&self) -> String {
+    pub(super) fn score_text(&self) -> String {
         if let Some(standing) = self.standing() {
             return standing.to_string();
         }
@@ -295,14 +295,14 @@ impl Digest {
         } else if any(Outcome::Fail)
             || any(Outcome::UnexpectedPass)
             || !self.stale.is_empty()
-            || self.moves()
+            || self.is_unstable()
         {
             Conclusion::NotConformant
         } else if !self.leaked.is_empty() || !self.changed.is_empty() {
             // A target that fails rules may have caused it; one that passes them has not.
             Conclusion::Defective
-        } else if !self.judged_something()
-            || reason(&|row, reason| self.had_to_run(row, reason))
+        } else if !self.has_verdicts()
+            || reason(&|row, reason| self.was_required(row, reason))
             || self.undecided() > 0
         {
             Conclusion::Incomplete
@@ -318,7 +318,7 @@ impl Digest {
         if let (Conclusion::Incomplete, Some(why)) = (conclusion, self.refused()) {
             return format!("not judged: {why}");
         }
-        if conclusion == Conclusion::Incomplete && !self.judged_something() {
+        if conclusion == Conclusion::Incomplete && !self.has_verdicts() {
             return format!("incomplete: {}", self.nothing_judged());
         }
         if let (Conclusion::Incomplete, Some(profile), undecided @ 1..) =
@@ -415,13 +415,13 @@ impl Digest {
     }
 
     /// Whether some rule had varying results in repeated runs.
-    fn moves(&self) -> bool {
+    fn is_unstable(&self) -> bool {
         let stability = self.stability.as_ref();
         stability.is_some_and(|stability| !stability.moved.is_empty())
     }
 
     /// Whether any rule was judged; records of open clauses judge nothing.
-    fn judged_something(&self) -> bool {
+    fn has_verdicts(&self) -> bool {
         let judged = |row: &Row| matches!(row.judged.verdict, Verdict::Pass | Verdict::Fail(_));
         self.rows.iter().any(judged)
     }
@@ -430,7 +430,7 @@ impl Digest {
     /// the suite or the target's own description prevents a rule. A rule that a target does not
     /// claim, that is still to be written, or that needs more than plain addresses, is shown and
     /// counted as not proven instead.
-    fn had_to_run(&self, row: &Row, reason: &Reason) -> bool {
+    fn was_required(&self, row: &Row, reason: &Reason) -> bool {
         if row.binding == Some(Binding::Should) {
             return false;
         }

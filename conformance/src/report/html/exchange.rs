@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::text::{cut, shown, spread, visible};
+use super::text::{cut, pretty_json, shown, visible};
 use crate::evidence::{self, Exchange, Payload};
 use crate::http_client::curl;
 
@@ -177,7 +177,7 @@ fn body(payload: &Payload, long: bool) -> Markup {
         },
         Payload::Base64(text) => html! { "\n" span.cut { "in base64: " } (shown(text, most)) },
         Payload::Text(text) => {
-            let text = spread(text);
+            let text = pretty_json(text);
             let end = text.match_indices('\n').nth(lines).map(|(end, _)| end);
             let start = end.and_then(|end| text.get(..end));
             html! {

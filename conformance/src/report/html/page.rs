@@ -5,7 +5,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::clause::clause;
 use super::filter::filter;
 use super::runs::{Run, Runs};
-use super::score::{cards, name, sections, title, troubles};
+use super::score::{cards, name, other_findings, sections, title};
 use super::text::visible;
 use super::undocumented_behaviour::behaviour;
 
@@ -43,7 +43,7 @@ pub(super) fn page(runs: &Runs<'_>) -> Markup {
                 }
                 main {
                     (cards(runs))
-                    (troubles(runs))
+                    (other_findings(runs))
                     (sections(runs))
                     (clauses(runs))
                     (behaviour(runs))

@@ -112,7 +112,7 @@ fn reasons(run: &Run<'_>, document: Document) -> Markup {
 }
 
 /// Renders the findings other than rule results, and the list of failures.
-pub(super) fn troubles(runs: &Runs<'_>) -> Markup {
+pub(super) fn other_findings(runs: &Runs<'_>) -> Markup {
     let findings: Vec<_> = runs
         .runs
         .iter()

@@ -1,7 +1,7 @@
 //! Tests of the page's source. A browser tests its appearance, by `cargo xtask report-page`.
 
 use super::render;
-use super::text::{cut, spread, visible};
+use super::text::{cut, pretty_json, visible};
 use crate::report::digest::samples;
 
 #[test]
@@ -71,8 +71,8 @@ fn texts_are_cut_and_shown() {
     assert_eq!(cut("ab", 2), ("ab", 0));
     assert_eq!(visible("a\r\n\tb\u{85}"), "a\u{240d}\n\tb⟨U+0085⟩");
     assert_eq!(
-        spread(r#"{"a":[],"b":1.0}"#),
+        pretty_json(r#"{"a":[],"b":1.0}"#),
         "{\n  \"a\": [],\n  \"b\": 1.0\n}"
     );
-    assert_eq!(spread("{broken"), "{broken");
+    assert_eq!(pretty_json("{broken"), "{broken");
 }

@@ -43,13 +43,13 @@ pub(super) fn prose(text: &str) -> Markup {
 }
 
 /// Pretty-prints a string that is JSON; returns others unchanged.
-pub(super) fn spread(text: &str) -> String {
+pub(super) fn pretty_json(text: &str) -> String {
     let looks_so = text.trim_start().starts_with(['{', '[']);
     let value = looks_so
         .then(|| serde_json::from_str::<Value>(text).ok())
         .flatten();
-    let spread = value.and_then(|value| serde_json::to_string_pretty(&value).ok());
-    spread.unwrap_or_else(|| text.to_owned())
+    let pretty = value.and_then(|value| serde_json::to_string_pretty(&value).ok());
+    pretty.unwrap_or_else(|| text.to_owned())
 }
 
 /// Renders both sides of a difference, each with the part between their common prefix and suffix

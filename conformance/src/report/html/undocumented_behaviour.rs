@@ -10,8 +10,9 @@ const SHOWN: usize = 900;
 
 /// Renders a table of the open clauses that some run recorded; empty if there are none.
 pub(super) fn behaviour(runs: &Runs<'_>) -> Markup {
-    let told = |entry: &&Entry<'_>| entry.is_open() && records(entry).any(|text| !text.is_empty());
-    let entries: Vec<_> = runs.entries().filter(told).collect();
+    let is_recorded =
+        |entry: &&Entry<'_>| entry.is_open() && records(entry).any(|text| !text.is_empty());
+    let entries: Vec<_> = runs.entries().filter(is_recorded).collect();
     let who = if runs.several() {
         "each target"
     } else {

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 use crate::catalogue::Document;
 use crate::http_client::wire::{Outgoing, Wire};
 use crate::run::Suite;
@@ -60,10 +62,10 @@ impl<'a> Calls<'a> {
     /// # Errors
     /// Why the requests cannot be repeated by hand.
     pub(super) fn of(suite: &'a Suite, rule: &str, steps: &[usize]) -> Result<Self, &'static str> {
-        let told = suite.manual_run(rule).ok_or("it has no scenario")?;
+        let run = suite.manual_run(rule).ok_or("it has no scenario")?;
         let Scenario {
             setup, steps: all, ..
-        } = told.scenario;
+        } = run.scenario;
         let chosen = steps.iter().filter_map(|index| all.get(*index));
         let chosen: Vec<&Step> = chosen.collect();
         if chosen
@@ -78,25 +80,25 @@ impl<'a> Calls<'a> {
         {
             return Err("it repeats a request until the answer says to stop");
         }
-        let roles = told.roles;
+        let roles = run.roles;
         let tokens = roles
             .iter()
-            .map(|role| (role.clone(), Token::new(mark(&variable(role)))));
+            .map(|role| (role.clone(), Token::new(delimited(&variable(role)))));
         // The address is filled in where the request is shown.
         let nowhere = crate::http_client::Base::parse("http://base.invalid")
             .map_err(|_| "it has no address")?;
         let server = Server::new(nowhere, tokens.collect(), &[]);
         let mut captures: BTreeMap<&'static str, String> = BTreeMap::new();
         let mut calls = Vec::new();
-        let mut made = BTreeSet::new();
+        let mut created = BTreeSet::new();
         for step in chosen {
             for repetition in 0..step.times {
                 let placeholders = Placeholders {
-                    ns: &told.ns,
+                    ns: &run.ns,
                     repetition,
                     captures: &captures,
                     server: &server,
-                    vendor: told.vendor,
+                    vendor: run.vendor,
                 };
                 let wire = placeholders
                     .wire(step)
@@ -104,14 +106,14 @@ impl<'a> Calls<'a> {
                 if matches!(&wire, Wire::Http(request) if request.body.len() > BODY) {
                     return Err("it sends a body too long for a command line");
                 }
-                made.extend(makes(rule, step, &wire, &told.ns));
+                created.extend(created_by(rule, step, &wire, &run.ns));
                 calls.push(Call { step, wire });
                 if calls.len() > MOST {
                     return Err("it sends too many requests for a script");
                 }
             }
             for (name, _) in &step.capture {
-                captures.insert(name, mark(name));
+                captures.insert(name, delimited(name));
             }
         }
         let administrator = server.authorization(&Identity::Administrator);
@@ -120,7 +122,7 @@ impl<'a> Calls<'a> {
             .map(|value| ("authorization".to_owned(), value))
             .into_iter()
             .collect();
-        let removals: Vec<Outgoing> = made
+        let removals: Vec<Outgoing> = created
             .into_iter()
             .map(|resource| Outgoing {
                 method: "DELETE",
@@ -129,16 +131,16 @@ impl<'a> Calls<'a> {
                 ..Outgoing::default()
             })
             .collect();
-        let uses = |name: &str| {
-            let name = mark(name);
-            calls.iter().any(|call| call.says(&name))
-                || removals.iter().any(|removal| says(removal, &name))
+        let is_used = |name: &str| {
+            let name = delimited(name);
+            calls.iter().any(|call| call.contains_text(&name))
+                || removals.iter().any(|removal| contains_text(removal, &name))
         };
         let named = roles.into_iter().map(|role| (variable(&role), role));
         Ok(Self {
-            base: told.base,
+            base: run.base,
             setup: (*setup != "default").then_some(*setup),
-            tokens: named.filter(|(name, _)| uses(name)).collect(),
+            tokens: named.filter(|(name, _)| is_used(name)).collect(),
             calls,
             removals,
         })
@@ -157,15 +159,15 @@ impl<'a> Calls<'a> {
 }
 
 impl Call<'_> {
-    fn says(&self, text: &str) -> bool {
+    fn contains_text(&self, text: &str) -> bool {
         match &self.wire {
             Wire::Raw(bytes) => String::from_utf8_lossy(bytes).contains(text),
-            Wire::Http(request) => says(request, text),
+            Wire::Http(request) => contains_text(request, text),
         }
     }
 }
 
-fn says(request: &Outgoing, text: &str) -> bool {
+fn contains_text(request: &Outgoing, text: &str) -> bool {
     let mut headers = request.headers.iter();
     headers.any(|(_, value)| value.contains(text))
         || request.path.contains(text)
@@ -173,7 +175,7 @@ fn says(request: &Outgoing, text: &str) -> bool {
 }
 
 /// Returns the resources that a request creates under the reproducer's prefix, in order of removal.
-fn makes(rule: &str, step: &Step, wire: &Wire, ns: &str) -> Vec<Resource> {
+fn created_by(rule: &str, step: &Step, wire: &Wire, ns: &str) -> Vec<Resource> {
     let (Wire::Http(request), Some(document)) = (wire, Document::of(rule)) else {
         return Vec::new();
     };
@@ -195,7 +197,7 @@ fn variable(role: &str) -> String {
     )
 }
 
-fn mark(name: &str) -> String {
+fn delimited(name: &str) -> String {
     format!("{OPEN}{name}{CLOSE}")
 }
 
@@ -237,13 +239,12 @@ fn next(text: &str) -> Option<(&str, &str, &str, bool)> {
 }
 
 /// Splits a JSON pointer into segments; a segment of digits is an index.
-pub(super) fn segments(pointer: &str) -> Vec<Result<usize, String>> {
+pub(super) fn segments(pointer: &str) -> Vec<Value> {
     let segments = pointer.split('/').skip(1);
     segments
-        .map(|segment| {
-            segment
-                .parse()
-                .map_err(|_| segment.replace("~1", "/").replace("~0", "~"))
+        .map(|segment| match segment.parse::<usize>() {
+            Ok(index) => Value::from(index),
+            Err(_) => Value::from(segment.replace("~1", "/").replace("~0", "~")),
         })
         .collect()
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Story;
+use super::FailedRule;
 use super::call::{Call, segments};
 use super::shell::quoted;
 use crate::judge::verdict::Difference;
@@ -21,17 +21,17 @@ const BODY: &str = "body=$(sed '1,/^\\r*$/d' \"$answer\")";
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Condition {
     pub(super) shell: String,
-    asks: String,
+    expects: String,
     /// Whether the condition reads JSON, which requires `jq`.
     pub(super) json: bool,
 }
 
 /// Returns conditions on the last response, as far as a shell can express them.
-pub(super) fn conditions(story: &Story<'_>) -> Vec<Condition> {
-    let differences = story.failure.differences.iter();
+pub(super) fn conditions(failed: &FailedRule<'_>) -> Vec<Condition> {
+    let differences = failed.failure.differences.iter();
     let differ: Vec<_> = differences.filter_map(of_difference).collect();
-    match story.calls.calls.last() {
-        Some(last) if differ.is_empty() && last.step.given => of_scene(last),
+    match failed.calls.calls.last() {
+        Some(last) if differ.is_empty() && last.step.given => of_given_step(last),
         _ => differ,
     }
 }
@@ -40,16 +40,17 @@ pub(super) fn conditions(story: &Story<'_>) -> Vec<Condition> {
 /// response shows the failure, 0 if not, and 125 if a shell cannot decide.
 pub(super) fn lines(conditions: &[Condition]) -> Vec<String> {
     if conditions.is_empty() {
-        let told = "echo 'Compare the answer with what is expected, at the head of this file.'";
-        return vec![String::new(), told.to_owned(), "exit 125".to_owned()];
+        let undecided =
+            "echo 'Compare the answer with what is expected, at the head of this file.'";
+        return vec![String::new(), undecided.to_owned(), "exit 125".to_owned()];
     }
     let mut lines = vec![String::new(), STATUS.to_owned(), BODY.to_owned()];
     if conditions.iter().any(|one| one.shell.contains("$(header ")) {
         lines.push(HEADER.to_owned());
     }
-    for Condition { shell, asks, .. } in conditions {
-        let told = quoted(&format!("fails: {}", visible_line(asks)));
-        lines.push(format!("if ! {shell}; then echo {told}; exit 1; fi"));
+    for Condition { shell, expects, .. } in conditions {
+        let message = quoted(&format!("fails: {}", visible_line(expects)));
+        lines.push(format!("if ! {shell}; then echo {message}; exit 1; fi"));
     }
     lines.push("echo holds".to_owned());
     lines
@@ -73,15 +74,19 @@ fn of_difference(difference: &Difference) -> Option<Condition> {
         path if path.is_empty() || path.starts_with('/') => (value(path, expected)?, true),
         _ => return None,
     };
-    let asks = format!("{}: expected {expected}", difference.path);
-    Some(Condition { shell, asks, json })
+    let expects = format!("{}: expected {expected}", difference.path);
+    Some(Condition {
+        shell,
+        expects,
+        json,
+    })
 }
 
 /// Returns conditions on the response to a prerequisite request.
-fn of_scene(call: &Call<'_>) -> Vec<Condition> {
-    let condition = |shell: String, asks: String| Condition {
+fn of_given_step(call: &Call<'_>) -> Vec<Condition> {
+    let condition = |shell: String, expects: String| Condition {
         shell,
-        asks,
+        expects,
         json: false,
     };
     if call.step.shows.is_empty() {
@@ -145,11 +150,7 @@ fn value(pointer: &str, expected: &str) -> Option<String> {
     if pointer.contains("<ns>") {
         return None;
     }
-    let path: Vec<Value> = segments(pointer)
-        .into_iter()
-        .map(|segment| segment.map_or_else(|key| json!(key), |index| json!(index)))
-        .collect();
-    let path = json!(path);
+    let path = json!(segments(pointer));
     let filter = match expected {
         "<absent>" => format!("any(paths; . == {path}) | not"),
         "<string>" | "<text>" => of_type(&path, "string"),

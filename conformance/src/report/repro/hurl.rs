@@ -2,21 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use base64::Engine as _;
 use serde_json::Value;
 
-use super::Story;
+use super::FailedRule;
 use super::call::{Call, Part, parts, segments};
-use crate::http_client::wire::{Outgoing, Wire};
+use crate::http_client::request::{Body, Request};
+use crate::http_client::wire::Wire;
 use crate::judge::verdict::Difference;
 use crate::scenario::Check;
 use crate::visible;
 
 /// Builds the whole Hurl file; none if Hurl cannot send a request (bytes that are not HTTP) or
 /// cannot express the failure, as a file that always passes would mislead.
-pub(super) fn file(story: &Story<'_>) -> Option<String> {
-    let calls = &story.calls;
-    let mut lines: Vec<String> = story
+pub(super) fn file(failed: &FailedRule<'_>) -> Option<String> {
+    let calls = &failed.calls;
+    let mut lines: Vec<String> = failed
         .head()
         .iter()
         .map(|line| format!("# {line}"))
@@ -33,8 +33,8 @@ pub(super) fn file(story: &Story<'_>) -> Option<String> {
         };
         let last = index + 1 == calls.calls.len();
         lines.push(String::new());
-        lines.extend(entry(request));
-        let wanted = expected_response(call, last.then_some(story.failure.differences.as_slice()));
+        lines.extend(entry(&Request::of(request)));
+        let wanted = expected_response(call, last.then_some(failed.failure.differences.as_slice()));
         if last && wanted.is_nothing() {
             return None;
         }
@@ -43,25 +43,22 @@ pub(super) fn file(story: &Story<'_>) -> Option<String> {
     Some(lines.join("\n") + "\n")
 }
 
-fn entry(request: &Outgoing) -> Vec<String> {
+fn entry(request: &Request<'_>) -> Vec<String> {
     let mut lines = vec![format!(
         "{} {{{{base}}}}{}",
         request.method,
-        fill(&request.path)
+        fill(request.path)
     )];
-    for (name, value) in &request.headers {
+    for (name, value) in request.headers {
         lines.push(format!("{name}: {}", escape(&fill(value))));
     }
-    match std::str::from_utf8(&request.body) {
-        Ok("") => {}
+    match &request.body {
+        Body::Empty => {}
         // Hurl sends a JSON document as written here.
-        Ok(text) if is_json(text) && !text.contains("{{") => {
+        Body::Text(text) if is_json(text) && !text.contains("{{") => {
             lines.push(visible::json(&fill(text)));
         }
-        _ => {
-            let bytes = base64::engine::general_purpose::STANDARD.encode(&request.body);
-            lines.push(format!("base64,{bytes};"));
-        }
+        body => lines.push(format!("base64,{};", body.base64())),
     }
     lines
 }
@@ -193,8 +190,10 @@ fn assertions(pointer: &str, expected: &Value) -> Vec<String> {
 /// Converts a JSON pointer to a quoted JSONPath for Hurl.
 fn path(pointer: &str) -> String {
     let steps = segments(pointer).into_iter().map(|segment| match segment {
-        Ok(index) => format!("[{index}]"),
-        Err(key) => format!("['{}']", key.replace('\\', "\\\\").replace('\'', "\\'")),
+        Value::String(key) => {
+            format!("['{}']", key.replace('\\', "\\\\").replace('\'', "\\'"))
+        }
+        index => format!("[{index}]"),
     });
     quoted(&format!("${}", steps.collect::<String>()))
 }

@@ -36,7 +36,7 @@ pub(crate) struct Reproducer {
 }
 
 /// A failure, with the requests that reproduce it.
-struct Story<'a> {
+struct FailedRule<'a> {
     row: &'a Row,
     failure: &'a Failure,
     calls: Calls<'a>,
@@ -78,7 +78,7 @@ fn write_each(
         let steps = shrink(target, good, rule, failure, enough);
         match Calls::of(target, rule, &steps) {
             Ok(calls) => {
-                let story = Story {
+                let failed = FailedRule {
                     row,
                     failure,
                     calls,
@@ -95,8 +95,8 @@ fn write_each(
                 };
                 // Invisible characters that remain would be displayed by viewers of the file.
                 let is_visible = |text: &String| visible(text) == *text;
-                let script = Some(shell::script(&story)).filter(is_visible);
-                let hurl = hurl::file(&story).filter(is_visible);
+                let script = Some(shell::script(&failed)).filter(is_visible);
+                let hurl = hurl::file(&failed).filter(is_visible);
                 if script.is_none() {
                     let why = "its requests hold what no script can show";
                     written.left_out.push((rule.clone(), why));
@@ -126,7 +126,7 @@ fn good_server(_: &[(&Row, &Failure)]) -> Option<Suite> {
     None
 }
 
-impl Story<'_> {
+impl FailedRule<'_> {
     /// Returns the comments at the head of a reproducer, line by line.
     fn head(&self) -> Vec<String> {
         let judged = &self.row.judged;

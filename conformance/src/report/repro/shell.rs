@@ -1,11 +1,11 @@
 //! A reproducer as a shell script: curl, and jq where a value of a response is reused. (A pattern
 //! for `sed` would fail on the first response with another format.)
 
-use base64::Engine as _;
 use serde_json::json;
 
 use super::call::{Call, Part, parts, segments};
-use super::{Story, check};
+use super::{FailedRule, check};
+use crate::http_client::request::Request;
 use crate::http_client::wire::{Outgoing, Wire};
 use crate::visible;
 
@@ -15,12 +15,12 @@ const SHOW: &str = r#"show() { cat -v "$answer" | sed 's/^/| /; s/##\[/# #[/g'; 
 
 /// Builds the whole script. Each response is printed; the last one is the failure. The exit code is
 /// 1 if the failure occurs, 0 if not, and 125 if that cannot be decided, as for `git bisect run`.
-pub(super) fn script(story: &Story<'_>) -> String {
+pub(super) fn script(failed: &FailedRule<'_>) -> String {
     let mut lines = vec!["#!/bin/sh".to_owned()];
-    lines.extend(story.head().iter().map(|line| format!("# {line}")));
-    let calls = &story.calls;
+    lines.extend(failed.head().iter().map(|line| format!("# {line}")));
+    let calls = &failed.calls;
     let mut needs = vec!["curl"];
-    let conditions = check::conditions(story);
+    let conditions = check::conditions(failed);
     if calls.captures() || conditions.iter().any(|one| one.json) {
         needs.push("jq");
     }
@@ -94,11 +94,7 @@ fn request(call: &Call<'_>) -> Vec<String> {
         ],
     };
     for (name, pointer) in &call.step.capture {
-        let path: Vec<_> = segments(pointer)
-            .into_iter()
-            .map(|segment| segment.map_or_else(|key| json!(key), |index| json!(index)))
-            .collect();
-        let path = word(&format!("getpath({})", json!(path)));
+        let path = word(&format!("getpath({})", json!(segments(pointer))));
         // The body follows the first empty line of curl's output.
         lines.push(format!(
             "{name}=$(sed '1,/^\\r*$/d' \"$answer\" | jq -rcS {path})"
@@ -111,29 +107,9 @@ fn request(call: &Call<'_>) -> Vec<String> {
 }
 
 fn http(request: &Outgoing) -> String {
-    let mut line = "curl -sS -i -g --path-as-is -o \"$answer\"".to_owned();
-    match request.method {
-        "GET" if request.body.is_empty() => {}
-        "HEAD" => line.push_str(" -I"),
-        method => line.push_str(&format!(" -X {method}")),
-    }
-    for (name, value) in &request.headers {
-        line.push_str(&format!(" -H {}", word(&format!("{name}: {value}"))));
-    }
-    let mut input = String::new();
-    match std::str::from_utf8(&request.body) {
-        Ok("") => {}
-        // curl reads a file if a body starts with `@`, and a shell word cannot contain NUL.
-        Ok(text) if !text.starts_with('@') && !text.contains('\0') => {
-            line.push_str(&format!(" --data-binary {}", word(text)));
-        }
-        _ => {
-            let bytes = base64::engine::general_purpose::STANDARD.encode(&request.body);
-            input = format!("echo {bytes} | base64 -d | ");
-            line.push_str(" --data-binary @-");
-        }
-    }
-    format!("{input}{line} \"$BASE\"{}", word(&request.path))
+    let options = "-sS -i -g --path-as-is -o \"$answer\"";
+    let url = format!("\"$BASE\"{}", word(&request.path));
+    Request::of(request).curl([options, ""], &url, word)
 }
 
 /// Quotes a string as one shell word. `printf` generates invisible characters, and those that a

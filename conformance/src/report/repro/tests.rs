@@ -1,5 +1,7 @@
 //! Tests of the contents of reproducers. The tests of the program run the reproducers.
 
+use serde_json::json;
+
 use super::call::{Part, parts, segments};
 use super::hurl::expectations;
 use crate::visible::visible;
@@ -30,13 +32,12 @@ fn texts_fall_into_parts() {
 
 #[test]
 fn pointers_fall_into_keys_and_indices() {
-    let key = |text: &str| Err(text.to_owned());
     for (pointer, expected) in [
-        ("", vec![]),
-        ("/a/0", vec![key("a"), Ok(0)]),
-        ("/a~1b/~01", vec![key("a/b"), key("~1")]),
+        ("", json!([])),
+        ("/a/0", json!(["a", 0])),
+        ("/a~1b/~01", json!(["a/b", "~1"])),
     ] {
-        assert_eq!(segments(pointer), expected, "{pointer}");
+        assert_eq!(json!(segments(pointer)), expected, "{pointer}");
     }
 }
 

@@ -16,29 +16,30 @@ impl Writer<'_> {
         if let ("if", Language::Mysql) | ("iif", Language::Sqlserver) =
             (name.as_str(), self.language)
         {
-            return self.choice(&arguments);
+            return self.if_function(&arguments);
         }
         let values = arguments.iter().map(|argument| self.value(argument));
         let values = values.collect::<Result<Vec<_>, _>>()?;
         let collation = values.iter().find_map(|value| value.collation);
-        let written = self.compared(&name, &values).or_else(|| {
-            let sql: Vec<&str> = values.iter().map(|value| value.sql.as_str()).collect();
-            self.located(&name, &sql, &values)
-                .or_else(|| self.taken(&name, &sql))
-                .or_else(|| self.json(&name, &sql))
-        });
-        Ok(written.ok_or(NOT_PLAIN)?.collated(collation))
+        let sql: Vec<&str> = values.iter().map(|value| value.sql.as_str()).collect();
+        let (sql, kind) = self
+            .conditional_function(&name, &values, &sql)
+            .or_else(|| self.search_function(&name, &values, &sql))
+            .or_else(|| self.text_function(&name, &sql))
+            .ok_or(NOT_PLAIN)?;
+        let is_json = name.contains("json");
+        Ok(SqliteValue::new(sql, kind).collated(collation.or(is_json.then_some("BINARY"))))
     }
 
     /// Translates `POSITION(part IN text)`, which SQL Server does not have.
     pub(super) fn position(self, part: &Expr, text: &Expr) -> Result<SqliteValue, FilterError> {
-        if self.has(Language::Sqlserver) {
+        if self.is_for(Language::Sqlserver) {
             return Err(NOT_PLAIN);
         }
         let (part, text) = (self.value(part)?, self.value(text)?);
         let collation = part.collation.or(text.collation);
-        let sql = self.place(&part.sql, &text.sql, "1", &[&part, &text]);
-        Ok(sql.collated(collation))
+        let sql = self.position_of(&part.sql, &text.sql, "1", &[&part, &text]);
+        Ok(SqliteValue::new(sql, Kind::Number).collated(collation))
     }
 
     /// Translates `SUBSTRING(text FROM start FOR length)`, in any notation.
@@ -49,31 +50,28 @@ impl Writer<'_> {
         length: Option<&Expr>,
     ) -> Result<SqliteValue, FilterError> {
         let text = self.value(text)?;
-        let start = start.map_or(Ok("1".to_owned()), |start| {
-            self.value(start).map(|start| start.sql)
-        })?;
-        let length = length.map_or(Ok(i32::MAX.to_string()), |length| {
-            self.value(length).map(|length| length.sql)
-        })?;
-        let sql = self.piece(&text.sql, &start, &length);
-        Ok(sql.collated(text.collation))
+        let or = |value: Option<&Expr>, default: &str| match value {
+            Some(value) => Ok(self.value(value)?.sql),
+            None => Ok(default.to_owned()),
+        };
+        let (start, length) = (or(start, "1")?, or(length, "2147483647")?);
+        let sql = self.substring_of(&text.sql, &start, &length);
+        Ok(SqliteValue::new(sql, Kind::Text).collated(text.collation))
     }
 
     /// Substring. In MySQL a negative start counts from the end.
-    fn piece(self, text: &str, start: &str, length: &str) -> SqliteValue {
-        let from_end = u8::from(self.has(Language::Mysql));
-        let sql = format!("other_piece({text}, {start}, {length}, {from_end})");
-        SqliteValue::new(sql, Kind::Text)
+    fn substring_of(self, text: &str, start: &str, length: &str) -> String {
+        let from_end = u8::from(self.is_for(Language::Mysql));
+        format!("other_substring({text}, {start}, {length}, {from_end})")
     }
 
     /// Position of a substring, zero if it is absent.
-    fn place(self, part: &str, text: &str, start: &str, values: &[&SqliteValue]) -> SqliteValue {
+    fn position_of(self, part: &str, text: &str, start: &str, values: &[&SqliteValue]) -> String {
         let any_case = u8::from(self.collation(values) == "NOCASE");
-        let sql = format!("other_position({part}, {text}, {start}, {any_case})");
-        SqliteValue::new(sql, Kind::Number)
+        format!("other_position({part}, {text}, {start}, {any_case})")
     }
 
-    fn choice(self, arguments: &[&Expr]) -> Result<SqliteValue, FilterError> {
+    fn if_function(self, arguments: &[&Expr]) -> Result<SqliteValue, FilterError> {
         let [condition, yes, no] = arguments else {
             return Err(NOT_PLAIN);
         };
@@ -87,119 +85,100 @@ impl Writer<'_> {
     }
 
     /// The functions that choose among their arguments.
-    fn compared(self, name: &str, values: &[SqliteValue]) -> Option<SqliteValue> {
+    fn conditional_function(
+        self,
+        name: &str,
+        values: &[SqliteValue],
+        sql: &[&str],
+    ) -> Option<(String, Kind)> {
         use Language::{Mysql, Sqlserver};
-        let list = values.iter().map(|value| value.sql.as_str());
-        let list = list.collect::<Vec<_>>().join(", ");
         let kind = common_kind(values);
         match (name, self.language, values) {
-            ("coalesce", _, [_, _, ..]) => {
-                Some(SqliteValue::new(format!("coalesce({list})"), kind))
+            ("coalesce", _, [_, _, ..])
+            | ("ifnull", Mysql, [_, _])
+            | ("isnull", Sqlserver, [_, _]) => {
+                Some((format!("coalesce({})", sql.join(", ")), kind))
             }
-            ("ifnull", Mysql, [_, _]) | ("isnull", Sqlserver, [_, _]) => {
-                Some(SqliteValue::new(format!("coalesce({list})"), kind))
-            }
-            ("isnull", Mysql, [_]) => {
-                Some(SqliteValue::new(format!("({list} IS NULL)"), Kind::Other))
-            }
+            ("isnull", Mysql, [value]) => Some((format!("({} IS NULL)", value.sql), Kind::Other)),
             ("nullif", _, [value, other]) => {
                 let collation = self.collation(&[value, other]);
-                let (value, other) = (&value.sql, other.beside(value));
-                let sql = format!("nullif({value} COLLATE {collation}, {other})");
-                Some(SqliteValue::new(sql, kind))
+                let (value, other) = (&value.sql, other.comparable_with(value));
+                Some((
+                    format!("nullif({value} COLLATE {collation}, {other})"),
+                    kind,
+                ))
             }
             _ => None,
         }
     }
 
     /// The functions that search for a substring.
-    fn located(self, name: &str, sql: &[&str], values: &[SqliteValue]) -> Option<SqliteValue> {
+    fn search_function(
+        self,
+        name: &str,
+        values: &[SqliteValue],
+        sql: &[&str],
+    ) -> Option<(String, Kind)> {
         use Language::{Mysql, Postgresql, Sqlserver};
-        let values: Vec<&SqliteValue> = values.iter().take(2).collect();
-        let place = |part: &str, text: &str, start: &str| {
-            let place = self.place(part, text, start, &values);
-            // SQL Server does not find an empty substring.
-            match self.language {
-                Sqlserver => {
-                    SqliteValue::new(format!("({} * ({part} <> ''))", place.sql), Kind::Number)
-                }
-                _ => place,
-            }
-        };
-        match (name, self.language, sql) {
-            ("starts_with", Postgresql, [text, part]) => {
-                let place = place(part, text, "1").sql;
-                Some(SqliteValue::new(format!("({place} = 1)"), Kind::Other))
-            }
-            ("strpos", Postgresql, [text, part]) | ("instr", Mysql, [text, part]) => {
-                Some(place(part, text, "1"))
-            }
+        let (part, text, start) = match (name, self.language, sql) {
+            ("starts_with" | "strpos", Postgresql, [text, part])
+            | ("instr", Mysql, [text, part]) => (part, text, "1"),
             ("locate", Mysql, [part, text]) | ("charindex", Sqlserver, [part, text]) => {
-                Some(place(part, text, "1"))
+                (part, text, "1")
             }
             ("locate", Mysql, [part, text, start])
-            | ("charindex", Sqlserver, [part, text, start]) => Some(place(part, text, start)),
-            _ => None,
-        }
+            | ("charindex", Sqlserver, [part, text, start]) => (part, text, *start),
+            _ => return None,
+        };
+        let values: Vec<&SqliteValue> = values.iter().take(2).collect();
+        let position = self.position_of(part, text, start, &values);
+        Some(match (name, self.language) {
+            ("starts_with", _) => (format!("({position} = 1)"), Kind::Other),
+            // SQL Server does not find an empty substring.
+            (_, Sqlserver) => (format!("({position} * ({part} <> ''))"), Kind::Number),
+            _ => (position, Kind::Number),
+        })
     }
 
-    /// The functions that transform strings, or count their characters.
-    fn taken(self, name: &str, sql: &[&str]) -> Option<SqliteValue> {
+    /// The functions that transform strings, count their characters, or show the type of a value
+    /// in JSON.
+    fn text_function(self, name: &str, sql: &[&str]) -> Option<(String, Kind)> {
         use Language::{Mysql, Postgresql, Sqlserver};
-        let text = |sql: String| Some(SqliteValue::new(sql, Kind::Text));
-        let number = |sql: String| Some(SqliteValue::new(sql, Kind::Number));
-        match (name, self.language, sql) {
-            ("left", _, [value, length]) => Some(self.piece(value, "1", length)),
-            ("right", _, [value, length]) => text(format!("other_right({value}, {length})")),
-            ("mid", Mysql, [value, start, length]) => Some(self.piece(value, start, length)),
-            ("lower", _, [value]) | ("lcase", Mysql, [value]) => {
-                text(format!("other_lower({value})"))
-            }
-            ("upper", _, [value]) | ("ucase", Mysql, [value]) => {
-                text(format!("other_upper({value})"))
-            }
-            ("reverse", _, [value]) => text(format!("other_reverse({value})")),
-            ("replace", _, [value, from, to]) => text(format!("replace({value}, {from}, {to})")),
+        let kind = match name {
+            name if name.ends_with("len") || name.ends_with("length") => Kind::Number,
+            "to_jsonb" => Kind::Other,
+            _ => Kind::Text,
+        };
+        let sql = match (name, self.language, sql) {
+            ("left", _, [value, length]) => self.substring_of(value, "1", length),
+            ("right", _, [value, length]) => format!("other_right({value}, {length})"),
+            ("mid", Mysql, [value, start, length]) => self.substring_of(value, start, length),
+            ("lower", _, [value]) | ("lcase", Mysql, [value]) => format!("other_lower({value})"),
+            ("upper", _, [value]) | ("ucase", Mysql, [value]) => format!("other_upper({value})"),
+            ("reverse", _, [value]) => format!("other_reverse({value})"),
+            ("replace", _, [value, from, to]) => format!("replace({value}, {from}, {to})"),
+            // Null counts as an empty string, but in MySQL the result is null.
+            ("concat", Mysql, [_, ..]) => format!("({} || '')", sql.join(" || ")),
             ("concat", _, [_, ..]) => {
-                // Null counts as an empty string, but in MySQL the result is null.
-                let whole = |value: &&str| match self.language {
-                    Mysql => (*value).to_owned(),
-                    _ => format!("coalesce({value}, '')"),
-                };
-                let parts: Vec<String> = sql.iter().map(whole).collect();
-                text(format!("({} || '')", parts.join(" || ")))
+                format!("(coalesce({}, '') || '')", sql.join(", '') || coalesce("))
             }
             ("char_length" | "character_length", Mysql | Postgresql, [value])
-            | ("length", Postgresql, [value]) => number(format!("length({value})")),
+            | ("length", Postgresql, [value]) => format!("length({value})"),
             ("length", Mysql, [value]) | ("octet_length", Mysql | Postgresql, [value]) => {
-                number(format!("length(CAST({value} AS BLOB))"))
+                format!("length(CAST({value} AS BLOB))")
             }
-            ("len", Sqlserver, [value]) => number(format!("length(rtrim({value}, ' '))")),
-            _ => None,
-        }
-    }
-
-    /// The functions that show the type of a value in JSON.
-    fn json(self, name: &str, sql: &[&str]) -> Option<SqliteValue> {
-        use Language::{Mysql, Postgresql};
-        let (sql, kind) = match (name, self.language, sql) {
-            ("json_array", Mysql, values) => {
-                (format!("json_array({})", values.join(", ")), Kind::Text)
+            ("len", Sqlserver, [value]) => format!("length(rtrim({value}, ' '))"),
+            ("json_array", Mysql, values) => format!("json_array({})", values.join(", ")),
+            ("to_jsonb", Postgresql, [value]) => {
+                format!("(CASE WHEN {value} IS NOT NULL THEN json_quote({value}) END)")
             }
-            ("to_jsonb", Postgresql, [value]) => (
-                format!("CASE WHEN {value} IS NOT NULL THEN json_quote({value}) END"),
-                Kind::Other,
-            ),
-            ("jsonb_typeof", Postgresql, [value]) => (
-                format!(
-                    "CASE json_type({value}) WHEN 'text' THEN 'string' WHEN 'integer' THEN 'number' \
-                     WHEN 'real' THEN 'number' ELSE json_type({value}) END"
-                ),
-                Kind::Text,
+            ("jsonb_typeof", Postgresql, [value]) => format!(
+                "(CASE json_type({value}) WHEN 'text' THEN 'string' WHEN 'integer' THEN 'number' \
+                 WHEN 'real' THEN 'number' ELSE json_type({value}) END)"
             ),
             _ => return None,
         };
-        Some(SqliteValue::new(format!("({sql})"), kind).collated(Some("BINARY")))
+        Some((sql, kind))
     }
 }
 

@@ -36,42 +36,50 @@ impl<'t> Writer<'t> {
 
     /// Translates a condition.
     pub(super) fn condition(self, expr: &Expr) -> Result<String, FilterError> {
-        if let Some(written) = self.predicate(expr)? {
-            return Ok(written);
-        }
-        let value = self.value(expr)?;
-        let is_none = match self.language {
-            Language::Sqlserver => true,
-            Language::Postgresql => value.kind != Kind::Other,
-            _ => false,
+        let value = self.expression(expr)?;
+        let is_condition = match self.language {
+            Language::Sqlserver => value.kind == Kind::Truth,
+            Language::Postgresql => matches!(value.kind, Kind::Truth | Kind::Other),
+            _ => true,
         };
-        if is_none {
-            return Err(wrong(format!("invalid condition `{expr}`")));
+        match is_condition {
+            true => Ok(value.sql),
+            false => Err(wrong(format!("invalid condition `{expr}`"))),
         }
-        Ok(value.sql)
     }
 
-    /// Translates a condition that is not a value by itself; absent if the expression is a value.
-    pub(super) fn predicate(self, expr: &Expr) -> Result<Option<String>, FilterError> {
+    /// Translates a value.
+    pub(super) fn value(self, expr: &Expr) -> Result<SqliteValue, FilterError> {
+        let value = self.expression(expr)?;
+        match value.kind {
+            Kind::Truth if self.is_for(Language::Sqlserver) => {
+                Err(wrong(format!("invalid value `{expr}` for SQL Server")))
+            }
+            _ => Ok(value),
+        }
+    }
+
+    /// Translates a condition or a value.
+    fn expression(self, expr: &Expr) -> Result<SqliteValue, FilterError> {
         let own = self.inner()?;
-        let written = match expr {
-            Expr::Nested(inner) => return own.predicate(inner),
+        let sql = match expr {
+            Expr::Nested(inner) => return own.expression(inner),
             Expr::UnaryOp {
                 op: UnaryOperator::Not,
                 expr,
             } => format!("(NOT {})", own.condition(expr)?),
             Expr::IsNull(value) => format!("({} IS NULL)", own.value(value)?.sql),
             Expr::IsNotNull(value) => format!("({} IS NOT NULL)", own.value(value)?.sql),
-            Expr::IsTrue(inner) => own.truth(inner, "IS TRUE")?,
-            Expr::IsNotTrue(inner) => own.truth(inner, "IS NOT TRUE")?,
+            Expr::IsTrue(inner) => own.truth_test(inner, "IS TRUE")?,
+            Expr::IsNotTrue(inner) => own.truth_test(inner, "IS NOT TRUE")?,
             // The form in which the parser receives IS DISTINCT FROM.
             Expr::IsFalse(inner) if own.is_distinction(inner) => {
                 format!("(NOT {})", own.condition(inner)?)
             }
-            Expr::IsFalse(inner) => own.truth(inner, "IS FALSE")?,
-            Expr::IsNotFalse(inner) => own.truth(inner, "IS NOT FALSE")?,
-            Expr::IsUnknown(inner) => own.truth(inner, "IS NULL")?,
-            Expr::IsNotUnknown(inner) => own.truth(inner, "IS NOT NULL")?,
+            Expr::IsFalse(inner) => own.truth_test(inner, "IS FALSE")?,
+            Expr::IsNotFalse(inner) => own.truth_test(inner, "IS NOT FALSE")?,
+            Expr::IsUnknown(inner) => own.truth_test(inner, "IS NULL")?,
+            Expr::IsNotUnknown(inner) => own.truth_test(inner, "IS NOT NULL")?,
             Expr::IsDistinctFrom(..) | Expr::IsNotDistinctFrom(..) => {
                 return Err(wrong("MySQL has no `IS DISTINCT FROM`"));
             }
@@ -80,7 +88,7 @@ impl<'t> Writer<'t> {
                 expr,
                 list,
                 negated,
-            } => own.among(expr, list, *negated)?,
+            } => own.in_list(expr, list, *negated)?,
             Expr::Between {
                 expr,
                 negated,
@@ -93,28 +101,25 @@ impl<'t> Writer<'t> {
                 compare_op: BinaryOperator::Eq,
                 right,
                 ..
-            } => own.among(left, own.items(right)?, false)?,
+            } => own.in_list(left, items(right)?, false)?,
             Expr::AllOp {
                 left,
                 compare_op: BinaryOperator::NotEq,
                 right,
-            } => own.among(left, own.items(right)?, true)?,
-            Expr::Exists { .. } | Expr::InSubquery { .. } | Expr::RLike { .. } => {
-                return Err(NOT_PLAIN);
-            }
-            _ => return Ok(None),
+            } => own.in_list(left, items(right)?, true)?,
+            _ => return own.operand(expr),
         };
-        Ok(Some(written))
+        Ok(SqliteValue::new(sql, Kind::Truth))
     }
 
     /// Whether the database is this one.
-    pub(super) fn has(self, language: Language) -> bool {
+    pub(super) fn is_for(self, language: Language) -> bool {
         self.language == language
     }
 
     /// Translates a test of the truth of a condition, which SQL Server does not have.
-    fn truth(self, inner: &Expr, test: &str) -> Result<String, FilterError> {
-        if self.has(Language::Sqlserver) {
+    fn truth_test(self, inner: &Expr, test: &str) -> Result<String, FilterError> {
+        if self.is_for(Language::Sqlserver) {
             return Err(wrong(format!("SQL Server has no `{test}` for conditions")));
         }
         Ok(format!("({} {test})", self.condition(inner)?))
@@ -125,7 +130,7 @@ impl<'t> Writer<'t> {
             Expr::BinaryOp { op, .. } => Some(op),
             _ => None,
         };
-        op == Some(&BinaryOperator::Spaceship) && !self.has(Language::Mysql)
+        op == Some(&BinaryOperator::Spaceship) && !self.is_for(Language::Mysql)
     }
 
     fn operation(
@@ -133,59 +138,45 @@ impl<'t> Writer<'t> {
         left: &Expr,
         op: &BinaryOperator,
         right: &Expr,
-    ) -> Result<Option<String>, FilterError> {
+    ) -> Result<SqliteValue, FilterError> {
         use BinaryOperator as Op;
-        let written = match op {
-            Op::And => self.join(left, "AND", right)?,
-            Op::Or => self.join(left, "OR", right)?,
-            Op::Eq => self.compare(left, "=", right)?,
-            Op::NotEq => self.compare(left, "<>", right)?,
-            Op::Lt => self.compare(left, "<", right)?,
-            Op::LtEq => self.compare(left, "<=", right)?,
-            Op::Gt => self.compare(left, ">", right)?,
-            Op::GtEq => self.compare(left, ">=", right)?,
+        let sql = match op {
+            Op::And | Op::Or => {
+                let (left, right) = (self.condition(left)?, self.condition(right)?);
+                format!("({left} {op} {right})")
+            }
+            Op::Eq | Op::NotEq | Op::Lt | Op::LtEq | Op::Gt | Op::GtEq => {
+                self.compare(left, &op.to_string(), right)?
+            }
             Op::Spaceship => self.compare(left, "IS", right)?,
             Op::PGStartsWith => {
                 let (left, right) = (self.value(left)?.sql, self.value(right)?.sql);
                 format!("(other_position({right}, {left}, 1, 0) = 1)")
             }
-            _ => return Ok(None),
+            _ => return self.arithmetic(left, op, right),
         };
-        Ok(Some(written))
-    }
-
-    fn join(self, left: &Expr, word: &str, right: &Expr) -> Result<String, FilterError> {
-        let (left, right) = (self.condition(left)?, self.condition(right)?);
-        Ok(format!("({left} {word} {right})"))
+        Ok(SqliteValue::new(sql, Kind::Truth))
     }
 
     fn compare(self, left: &Expr, op: &str, right: &Expr) -> Result<String, FilterError> {
         let (left, right) = (self.value(left)?, self.value(right)?);
         let collation = self.collation(&[&left, &right]);
-        let (left, right) = (left.beside(&right), right.beside(&left));
+        let (left, right) = (left.comparable_with(&right), right.comparable_with(&left));
         Ok(format!("({left} COLLATE {collation} {op} {right})"))
     }
 
-    fn among(self, value: &Expr, list: &[Expr], negated: bool) -> Result<String, FilterError> {
+    fn in_list(self, value: &Expr, list: &[Expr], negated: bool) -> Result<String, FilterError> {
         let value = self.value(value)?;
         let list = list.iter().map(|item| self.value(item));
         let list = list.collect::<Result<Vec<_>, _>>()?;
         let mut all = vec![&value];
         all.extend(&list);
         let collation = self.collation(&all);
-        let items = list.iter().map(|item| item.beside(&value));
+        let items = list.iter().map(|item| item.comparable_with(&value));
         let items = items.collect::<Vec<_>>().join(", ");
         let not = if negated { "NOT " } else { "" };
         let value = &value.sql;
         Ok(format!("({value} COLLATE {collation} {not}IN ({items}))"))
-    }
-
-    /// Returns the items of an array literal.
-    fn items(self, array: &Expr) -> Result<&[Expr], FilterError> {
-        match array {
-            Expr::Array(array) => Ok(&array.elem),
-            _ => Err(NOT_PLAIN),
-        }
     }
 
     fn between(
@@ -197,7 +188,7 @@ impl<'t> Writer<'t> {
     ) -> Result<String, FilterError> {
         let (value, low, high) = (self.value(value)?, self.value(low)?, self.value(high)?);
         let collation = self.collation(&[&value, &low, &high]);
-        let (low, high) = (low.beside(&value), high.beside(&value));
+        let (low, high) = (low.comparable_with(&value), high.comparable_with(&value));
         let not = if negated { "NOT " } else { "" };
         let value = &value.sql;
         Ok(format!(
@@ -224,7 +215,7 @@ impl<'t> Writer<'t> {
             return Err(NOT_PLAIN);
         };
         let any_case = matches!(expr, Expr::ILike { .. });
-        if any_case && !self.has(Language::Postgresql) {
+        if any_case && !self.is_for(Language::Postgresql) {
             return Err(wrong("only PostgreSQL has ILIKE"));
         }
         let (value, pattern) = (self.value(value)?, self.value(pattern)?);
@@ -248,7 +239,7 @@ impl<'t> Writer<'t> {
     /// Escape character of a pattern, if any.
     fn escape(self, named: Option<&Value>) -> Result<String, FilterError> {
         let Some(named) = named else {
-            let default = if self.has(Language::Sqlserver) {
+            let default = if self.is_for(Language::Sqlserver) {
                 ""
             } else {
                 "\\"
@@ -257,7 +248,7 @@ impl<'t> Writer<'t> {
         };
         let text = named.clone().into_string().unwrap_or_default();
         let most = text.chars().count() <= 1;
-        if !most || (text.is_empty() && self.has(Language::Sqlserver)) {
+        if !most || (text.is_empty() && self.is_for(Language::Sqlserver)) {
             return Err(wrong(format!(
                 "invalid ESCAPE {named}: expected one character"
             )));
@@ -272,5 +263,13 @@ impl<'t> Writer<'t> {
             Language::Mysql | Language::Sqlserver => "NOCASE",
             _ => "BINARY",
         })
+    }
+}
+
+/// Returns the items of an array literal.
+fn items(array: &Expr) -> Result<&[Expr], FilterError> {
+    match array {
+        Expr::Array(array) => Ok(&array.elem),
+        _ => Err(NOT_PLAIN),
     }
 }

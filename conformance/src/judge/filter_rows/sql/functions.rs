@@ -11,7 +11,7 @@ type Compute = fn(&Arguments) -> Result<Cell, String>;
 const FUNCTIONS: [(&str, i32, Compute); 7] = [
     ("other_like", 5, like),
     ("other_position", 4, position),
-    ("other_piece", 4, piece),
+    ("other_substring", 4, substring),
     ("other_right", 2, right),
     ("other_lower", 1, |of| {
         Ok(Cell::Text(of.text(0).to_lowercase()))
@@ -147,7 +147,7 @@ fn position(of: &Arguments) -> Result<Cell, String> {
 }
 
 /// Substring: string, start, length, whether a negative start counts from the end.
-fn piece(of: &Arguments) -> Result<Cell, String> {
+fn substring(of: &Arguments) -> Result<Cell, String> {
     let letters: Vec<char> = of.text(0).chars().collect();
     let count = i64::try_from(letters.len()).unwrap_or_default();
     let (start, length) = (of.number(1), of.number(2));

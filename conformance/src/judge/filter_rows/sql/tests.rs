@@ -209,6 +209,7 @@ fn sqlserver_is_read() {
                 "a",
             ),
             ("CONVERT(varchar(2), s) = 'ap'", "ab"),
+            ("CAST(s AS nchar(2)) = 'ap'", "ab"),
             ("s LIKE '%[_]%'", "c"),
             ("s LIKE '[a-c]pp%'", "ab"),
             ("s LIKE '[^a]%'", "c"),

@@ -1,8 +1,8 @@
 //! Operands of SQL conditions.
 
 use sqlparser::ast::{
-    BinaryOperator, CaseWhen, CastKind, CharacterLength, DataType, Expr, Ident, ObjectName, Query,
-    SelectItem, SetExpr, UnaryOperator, Value,
+    BinaryOperator, CaseWhen, CastKind, DataType, Expr, Ident, ObjectName, Query, SelectItem,
+    SetExpr, UnaryOperator, Value,
 };
 
 use super::condition::Writer;
@@ -23,6 +23,8 @@ pub(super) struct SqliteValue {
 pub(super) enum Kind {
     Number,
     Text,
+    /// The truth of a condition, which SQL Server does not have as a value.
+    Truth,
     Other,
 }
 
@@ -46,7 +48,7 @@ impl SqliteValue {
     }
 
     /// Returns the value to compare with another: against a number, a string counts as one.
-    pub(super) fn beside(&self, other: &Self) -> String {
+    pub(super) fn comparable_with(&self, other: &Self) -> String {
         match (self.kind, other.kind) {
             (Kind::Text, Kind::Number) => format!("CAST({} AS NUMERIC)", self.sql),
             _ => self.sql.clone(),
@@ -55,32 +57,23 @@ impl SqliteValue {
 }
 
 impl Writer<'_> {
-    /// Translates a value.
-    pub(super) fn value(self, expr: &Expr) -> Result<SqliteValue, FilterError> {
-        let own = self.inner()?;
-        if let Some(sql) = own.predicate(expr)? {
-            if own.has(Language::Sqlserver) {
-                return Err(wrong(format!("invalid value `{expr}` for SQL Server")));
-            }
-            return Ok(SqliteValue::new(sql, Kind::Other));
-        }
+    /// Translates a value that is not a condition.
+    pub(super) fn operand(self, expr: &Expr) -> Result<SqliteValue, FilterError> {
         match expr {
-            Expr::Nested(inner) => own.value(inner),
-            Expr::Identifier(name) => own.column(std::slice::from_ref(name)),
-            Expr::CompoundIdentifier(names) => own.column(names),
+            Expr::Identifier(name) => self.column(std::slice::from_ref(name)),
+            Expr::CompoundIdentifier(names) => self.column(names),
             Expr::Value(value) => constant(&value.value),
-            Expr::UnaryOp { op, expr } => own.signed(*op, expr),
-            Expr::BinaryOp { left, op, right } => own.computed(left, op, right),
+            Expr::UnaryOp { op, expr } => self.signed(*op, expr),
             Expr::Collate { expr, collation } => {
                 let collation = collation_of(collation)?;
-                Ok(own.value(expr)?.collated(Some(collation)))
+                Ok(self.value(expr)?.collated(Some(collation)))
             }
             Expr::Cast {
                 kind,
                 expr,
                 data_type,
                 format: None,
-            } => own.cast(kind, expr, data_type),
+            } => self.cast(kind, expr, data_type),
             Expr::Convert {
                 is_try: false,
                 expr,
@@ -89,8 +82,8 @@ impl Writer<'_> {
                 styles,
                 ..
             } if styles.is_empty() => match (data_type, charset) {
-                (Some(data_type), None) => own.cast(&CastKind::Cast, expr, data_type),
-                (None, Some(_)) => own.cast(&CastKind::Cast, expr, &DataType::Text),
+                (Some(data_type), None) => self.cast(&CastKind::Cast, expr, data_type),
+                (None, Some(_)) => self.cast(&CastKind::Cast, expr, &DataType::Text),
                 _ => Err(NOT_PLAIN),
             },
             Expr::TypedString(typed) if matches!(typed.data_type, DataType::Binary(_)) => {
@@ -98,23 +91,23 @@ impl Writer<'_> {
             }
             Expr::Prefixed { prefix, value } => {
                 let is_binary = prefix.value.eq_ignore_ascii_case("_binary");
-                Ok(own.value(value)?.collated(is_binary.then_some("BINARY")))
+                Ok(self.value(value)?.collated(is_binary.then_some("BINARY")))
             }
             Expr::Case {
                 operand,
                 conditions,
                 else_result,
                 ..
-            } => own.case(operand.as_deref(), conditions, else_result.as_deref()),
-            Expr::Function(call) => own.call(call),
-            Expr::Position { expr, r#in } => own.position(expr, r#in),
+            } => self.case(operand.as_deref(), conditions, else_result.as_deref()),
+            Expr::Function(call) => self.call(call),
+            Expr::Position { expr, r#in } => self.position(expr, r#in),
             Expr::Substring {
                 expr,
                 substring_from,
                 substring_for,
                 ..
-            } => own.substring(expr, substring_from.as_deref(), substring_for.as_deref()),
-            Expr::Subquery(query) => own.json_of_column(query),
+            } => self.substring(expr, substring_from.as_deref(), substring_for.as_deref()),
+            Expr::Subquery(query) => self.json_of_column(query),
             Expr::QualifiedWildcard(..) | Expr::Wildcard(_) => Err(wrong("invalid value `*`")),
             _ => Err(NOT_PLAIN),
         }
@@ -161,7 +154,7 @@ impl Writer<'_> {
         Ok(SqliteValue::new(format!("({sign} {value})"), Kind::Number))
     }
 
-    fn computed(
+    pub(super) fn arithmetic(
         self,
         left: &Expr,
         op: &BinaryOperator,
@@ -171,18 +164,18 @@ impl Writer<'_> {
         let (left, right) = (self.value(left)?, self.value(right)?);
         let has_text = left.kind == Kind::Text || right.kind == Kind::Text;
         let sign = match op {
-            Op::StringConcat if self.has(Language::Mysql) => {
+            Op::StringConcat if self.is_for(Language::Mysql) => {
                 return Err(wrong("`||` joins no texts in MySQL"));
             }
-            Op::Plus if has_text && self.has(Language::Postgresql) => {
+            Op::Plus if has_text && self.is_for(Language::Postgresql) => {
                 return Err(wrong("`+` joins no texts in PostgreSQL"));
             }
             Op::StringConcat => "||",
-            Op::Plus if has_text && self.has(Language::Sqlserver) => "||",
+            Op::Plus if has_text && self.is_for(Language::Sqlserver) => "||",
             Op::Plus => "+",
             Op::Minus => "-",
             Op::Multiply => "*",
-            Op::Divide if self.has(Language::Mysql) => "* 1.0 /",
+            Op::Divide if self.is_for(Language::Mysql) => "* 1.0 /",
             Op::Divide => "/",
             Op::Modulo => "%",
             _ => return Err(NOT_PLAIN),
@@ -240,12 +233,28 @@ impl Writer<'_> {
             _ => return Err(NOT_PLAIN),
         }
         let value = self.value(value)?;
-        let (name, kind) = kind_of(data_type)?;
-        let mut sql = format!("CAST({} AS {name})", value.sql);
-        if let Some(length) = length_of(data_type) {
+        let data_type = data_type.to_string().to_lowercase();
+        let (name, length) = data_type.split_once('(').unwrap_or((&data_type, ")"));
+        let (to, kind) = match name {
+            _ if !length.ends_with(')') => return Err(NOT_PLAIN),
+            "text" | "char" | "character" | "char varying" | "character varying" | "varchar"
+            | "nvarchar" | "nchar" | "binary" | "varbinary" => ("TEXT", Kind::Text),
+            "signed" | "signed integer" | "unsigned" | "unsigned integer" | "smallint" | "int"
+            | "int4" | "int8" | "integer" | "bigint" => ("INTEGER", Kind::Number),
+            "numeric" | "decimal" | "float" | "float8" | "real" | "double" | "double precision" => {
+                ("NUMERIC", Kind::Number)
+            }
+            _ => return Err(NOT_PLAIN),
+        };
+        let mut sql = format!("CAST({} AS {to})", value.sql);
+        let digits = length.split(|c: char| !c.is_ascii_digit()).next();
+        let is_binary = name.ends_with("binary");
+        if let Some(length) = digits.and_then(|digits| digits.parse::<u64>().ok())
+            && kind == Kind::Text
+            && !is_binary
+        {
             sql = format!("substr({sql}, 1, {length})");
         }
-        let is_binary = matches!(data_type, DataType::Binary(_) | DataType::Varbinary(_));
         let collation = if is_binary {
             Some("BINARY")
         } else {
@@ -264,7 +273,7 @@ impl Writer<'_> {
             return Err(NOT_PLAIN);
         };
         let form = format!("SELECT {expr} AS {alias} FOR JSON PATH, WITHOUT_ARRAY_WRAPPER");
-        if !self.has(Language::Sqlserver) || query.to_string() != form {
+        if !self.is_for(Language::Sqlserver) || query.to_string() != form {
             return Err(NOT_PLAIN);
         }
         let (value, name) = (self.value(expr)?.sql, SqliteValue::text(&alias.value).sql);
@@ -314,59 +323,5 @@ fn collation_of(name: &ObjectName) -> Result<&'static str, FilterError> {
         Ok("BINARY")
     } else {
         Err(NOT_PLAIN)
-    }
-}
-
-/// Returns the SQLite type for the values of a type.
-fn kind_of(data_type: &DataType) -> Result<(&'static str, Kind), FilterError> {
-    use DataType as Of;
-    match data_type {
-        Of::Text
-        | Of::Char(_)
-        | Of::Character(_)
-        | Of::CharVarying(_)
-        | Of::CharacterVarying(_)
-        | Of::Varchar(_)
-        | Of::Nvarchar(_)
-        | Of::Binary(_)
-        | Of::Varbinary(_) => Ok(("TEXT", Kind::Text)),
-        Of::Custom(name, _) if name.to_string().eq_ignore_ascii_case("nchar") => {
-            Ok(("TEXT", Kind::Text))
-        }
-        Of::Signed
-        | Of::SignedInteger
-        | Of::Unsigned
-        | Of::UnsignedInteger
-        | Of::SmallInt(_)
-        | Of::Int(_)
-        | Of::Int4(_)
-        | Of::Int8(_)
-        | Of::Integer(_)
-        | Of::BigInt(_) => Ok(("INTEGER", Kind::Number)),
-        Of::Numeric(_)
-        | Of::Decimal(_)
-        | Of::Float(_)
-        | Of::Float8
-        | Of::Real
-        | Of::Double(_)
-        | Of::DoublePrecision => Ok(("NUMERIC", Kind::Number)),
-        _ => Err(NOT_PLAIN),
-    }
-}
-
-/// Maximum number of characters of a string type.
-fn length_of(data_type: &DataType) -> Option<u64> {
-    use DataType as Of;
-    match data_type {
-        Of::Char(length)
-        | Of::Character(length)
-        | Of::CharVarying(length)
-        | Of::CharacterVarying(length)
-        | Of::Varchar(length)
-        | Of::Nvarchar(length) => match length {
-            Some(CharacterLength::IntegerLength { length, .. }) => Some(*length),
-            _ => None,
-        },
-        _ => None,
     }
 }

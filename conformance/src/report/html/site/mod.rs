@@ -280,7 +280,7 @@ fn title(document: Option<Document>) -> &'static str {
 
 /// The badge of a profile as JSON.
 fn badge_of(standing: &ProfileResult) -> String {
-    badge::of_standing(standing).unwrap_or_default()
+    badge::of_result(standing).unwrap_or_default()
 }
 
 #[cfg(test)]

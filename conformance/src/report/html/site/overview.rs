@@ -21,13 +21,13 @@ pub(super) fn page(site: &Site<'_>) -> Markup {
             h2 id="profiles-title" { "By profile" }
             p.lead { "A profile is a frozen set of rules. Each number says how many of the required rules were tried and passed; a rule that was not tried does not count as passed." }
             @for (title, names) in groups(&latest) {
-                @let rows: Vec<&&One<'_>> = latest.iter().filter(|one| names.iter().any(|name| standing(one, name).is_some())).collect();
+                @let rows: Vec<&&One<'_>> = latest.iter().filter(|one| names.iter().any(|name| result_of(one, name).is_some())).collect();
                 h3 { (title) }
                 (table(&rows, &names))
             }
         }
         (clients(site, &latest))
-        (what(&latest))
+        (profile_subjects(&latest))
         section aria-labelledby="all-title" {
             h2 id="all-title" { "Every version" }
             ul.versions {
@@ -91,7 +91,7 @@ fn table(rows: &[&&One<'_>], names: &[&str]) -> Markup {
                     tr {
                         th scope="row" { a href={ (one.path) "/index.html" } { (visible(&one.title)) } }
                         @for name in names {
-                            td data-name=(visible(name)) { (cell(standing(one, name))) }
+                            td data-name=(visible(name)) { (cell(result_of(one, name))) }
                         }
                     }
                 }
@@ -149,17 +149,17 @@ pub(super) fn cell(standing: Option<&ProfileResult>) -> Markup {
     }
 }
 
-fn standing<'a>(one: &'a One<'_>, name: &str) -> Option<&'a ProfileResult> {
+fn result_of<'a>(one: &'a One<'_>, name: &str) -> Option<&'a ProfileResult> {
     let mut standings = one.of.standings.iter();
     standings.find(|standing| standing.profile.name == name)
 }
 
 /// Renders the subjects of the profiles.
-fn what(latest: &[&One<'_>]) -> Markup {
+fn profile_subjects(latest: &[&One<'_>]) -> Markup {
     let known = Catalogue::embedded().map_or(&[][..], |known| known.profiles());
     let used = |profile: &&Profile| {
         let mut latest = latest.iter();
-        latest.any(|one| standing(one, &profile.name).is_some())
+        latest.any(|one| result_of(one, &profile.name).is_some())
     };
     html! {
         section aria-labelledby="what-title" {

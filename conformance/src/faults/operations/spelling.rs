@@ -8,7 +8,7 @@ use serde_json::Value;
 /// Formatting of a JSON document.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub(super) struct Spelling {
+pub(in crate::faults) struct Spelling {
     /// Members from the last name to the first.
     reversed: bool,
     /// Escapes every character of a string that is not a letter or digit as `\uXXXX`.

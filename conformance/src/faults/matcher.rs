@@ -1,12 +1,14 @@
 //! Conditions on exchanges.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::alteration::{Glob, Places};
+use super::operations::json::Places;
 use crate::catalogue::Document;
+use crate::catalogue::pattern::Glob;
 use crate::http_client::answer::Answer;
 use crate::http_client::wire::{Wire, request_line};
 use crate::scenario::pointer_globs::places;
@@ -35,13 +37,13 @@ impl Recipient {
 /// A method (`*` for any) and a glob over paths, for a recipient: `PUT /v1/data/**`, or with its
 /// name `depot GET /taken/**`.
 #[derive(Debug)]
-pub(super) struct On {
+pub(super) struct Endpoint {
     recipient: Recipient,
     method: String,
     path: Glob,
 }
 
-impl On {
+impl Endpoint {
     /// Parses the condition; without a name, the recipient is the API of its file.
     pub(super) fn parse(text: &str, api: Option<Recipient>) -> Result<Self, String> {
         let words: Vec<&str> = text.split(' ').collect();
@@ -58,14 +60,14 @@ impl On {
         Ok(Self {
             recipient,
             method: (*method).to_owned(),
-            path: Glob::parse(path, false)?,
+            path: Glob::of_segments(path)?,
         })
     }
 
-    pub(super) fn fits(&self, recipient: Recipient, seen: &ObservedRequest<'_>) -> bool {
+    pub(super) fn matches(&self, recipient: Recipient, seen: &ObservedRequest<'_>) -> bool {
         self.recipient == recipient
             && (self.method == "*" || self.method == seen.method)
-            && self.path.fits(&seen.path)
+            && self.path.matches(&seen.path)
     }
 }
 
@@ -77,7 +79,7 @@ pub(crate) struct ObservedRequest<'a> {
     pub(crate) path: String,
     pub(crate) query: Vec<(String, String)>,
     pub(crate) headers: Vec<(String, String)>,
-    pub(crate) body: std::borrow::Cow<'a, str>,
+    pub(crate) body: Cow<'a, str>,
     /// Identity of the request, as in evidence.
     pub(crate) who: &'a str,
 }
@@ -133,7 +135,7 @@ pub(super) fn pairs(query: &str) -> Vec<(String, String)> {
 }
 
 /// Conditions on a request; all must be met.
-#[derive(Debug, Default, PartialEq, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(super) struct RequestCondition {
     /// Identities of the caller; any of them matches.
@@ -159,52 +161,55 @@ pub(super) struct RequestCondition {
 }
 
 impl RequestCondition {
-    pub(super) fn fits(&self, seen: &ObservedRequest<'_>) -> bool {
+    pub(super) fn matches(&self, seen: &ObservedRequest<'_>) -> bool {
         let header = |name: &str| {
             let mut headers = seen.headers.iter();
-            headers
-                .find(|(known, _)| known.eq_ignore_ascii_case(name))
-                .map(|(_, value)| value.as_str())
+            headers.find(|(known, _)| known.eq_ignore_ascii_case(name))
         };
-        let query = |name: &str| {
-            let mut pairs = seen.query.iter();
-            pairs.find(|(known, _)| known == name)
+        let query = |name: &str| seen.query.iter().find(|(known, _)| known == name);
+        let matches = |glob: &Glob, found: Option<&(String, String)>| {
+            found.is_some_and(|(_, value)| glob.matches(value))
         };
-        let has = |(name, glob): (&String, &Glob)| header(name).is_some_and(|v| glob.fits(v));
-        let asks = |(name, glob): (&String, &Glob)| query(name).is_some_and(|(_, v)| glob.fits(v));
+        let json = || serde_json::from_str(&seen.body).ok().map(Cow::Owned);
         (self.who.is_empty() || self.who.iter().any(|who| who == seen.who))
-            && self.header.iter().all(has)
+            && self
+                .header
+                .iter()
+                .all(|(name, glob)| matches(glob, header(name)))
             && self.no_header.iter().all(|name| header(name).is_none())
-            && self.query.iter().all(asks)
+            && self
+                .query
+                .iter()
+                .all(|(name, glob)| matches(glob, query(name)))
             && self.no_query.iter().all(|name| query(name).is_none())
             && self.text.iter().all(|text| seen.body.contains(text))
             && !self.no_text.iter().any(|text| seen.body.contains(text))
-            && self.fits_json(seen)
-    }
-
-    fn fits_json(&self, seen: &ObservedRequest<'_>) -> bool {
-        if self.json.is_empty() && self.has.is_empty() && self.lacks.is_empty() {
-            return true;
-        }
-        let Ok(body) = serde_json::from_str::<Value>(&seen.body) else {
-            return false;
-        };
-        holds(&body, &self.json, &self.has, &self.lacks)
+            && json_matches(json, &self.json, &self.has, &self.lacks)
     }
 }
 
 /// Whether a document has these values and pointers; if a pointer with `*` matches several, one of
-/// them is enough.
-fn holds(body: &Value, json: &Places, has: &[String], lacks: &[String]) -> bool {
-    let there = |pointer: &str| places(body, pointer).iter().any(Option::is_some);
-    json.iter()
-        .all(|(pointer, value)| places(body, pointer).contains(&Some(value)))
-        && has.iter().all(|pointer| there(pointer))
-        && !lacks.iter().any(|pointer| there(pointer))
+/// them is enough. The document is read only for such a condition.
+fn json_matches<'v>(
+    body: impl FnOnce() -> Option<Cow<'v, Value>>,
+    json: &Places,
+    has: &[String],
+    lacks: &[String],
+) -> bool {
+    if json.is_empty() && has.is_empty() && lacks.is_empty() {
+        return true;
+    }
+    body().is_some_and(|body| {
+        let there = |pointer: &String| places(&body, pointer).iter().any(Option::is_some);
+        json.iter()
+            .all(|(pointer, value)| places(&body, pointer).contains(&Some(value)))
+            && has.iter().all(there)
+            && !lacks.iter().any(there)
+    })
 }
 
 /// Conditions on the server's response; all must be met.
-#[derive(Debug, Default, PartialEq, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(super) struct AnswerCondition {
     /// One of these.
@@ -222,22 +227,15 @@ pub(super) struct AnswerCondition {
 }
 
 impl AnswerCondition {
-    pub(super) fn fits(&self, answer: &Answer) -> bool {
+    pub(super) fn matches(&self, answer: &Answer) -> bool {
         let header = |(name, glob): (&String, &Glob)| {
             let value = answer.header(name);
-            value.is_some_and(|value| glob.fits(&value))
+            value.is_some_and(|value| glob.matches(&value))
         };
-        let needs_json = !(self.json.is_empty() && self.has.is_empty() && self.lacks.is_empty());
-        let json = || {
-            let body = answer.json();
-            body.is_some_and(|body| holds(body, &self.json, &self.has, &self.lacks))
-        };
+        let json = || answer.json().map(Cow::Borrowed);
         (self.status.is_empty() || self.status.contains(&answer.status))
             && self.header.iter().all(header)
-            && (self.text.is_empty() || {
-                let body = answer.text();
-                self.text.iter().all(|text| body.contains(text))
-            })
-            && (!needs_json || json())
+            && self.text.iter().all(|text| answer.text().contains(text))
+            && json_matches(json, &self.json, &self.has, &self.lacks)
     }
 }

@@ -1,0 +1,239 @@
+//! Edits of JSON documents at pointers, whose segments may each have one `*`.
+
+use std::collections::BTreeMap;
+
+use regex::Regex;
+use serde::Deserialize;
+use serde_json::{Number, Value};
+
+/// Values by JSON pointer.
+pub(in crate::faults) type Places = BTreeMap<String, Value>;
+
+/// Applies a change to every value that the pointer matches.
+pub(in crate::faults) fn change_at(
+    value: &mut Value,
+    pointer: &str,
+    change: &mut dyn FnMut(&mut Value),
+) {
+    let Some(rest) = pointer.strip_prefix('/') else {
+        return change(value);
+    };
+    let end = rest.find('/').unwrap_or(rest.len());
+    let (segment, rest) = rest.split_at(end);
+    for below in members(value, &unescape(segment)) {
+        change_at(below, rest, change);
+    }
+}
+
+/// Removes the values at the pointer; returns the first of them.
+pub(in crate::faults) fn take_at(value: &mut Value, pointer: &str) -> Option<Value> {
+    let (parent, name) = pointer.rsplit_once('/')?;
+    let name = unescape(name);
+    let mut taken = None;
+    let mut stays = |known: &str, value: &mut Value| {
+        let is_taken = matches(&name, known);
+        if is_taken {
+            taken.get_or_insert_with(|| value.take());
+        }
+        !is_taken
+    };
+    change_at(value, parent, &mut |place| match place {
+        Value::Object(members) => members.retain(|known, value| stays(known, value)),
+        Value::Array(items) => {
+            let mut positions = 0_usize..;
+            items.retain_mut(|item| {
+                let position = positions.next().unwrap_or_default();
+                stays(&position.to_string(), item)
+            });
+        }
+        _ => {}
+    });
+    taken
+}
+
+/// Sets the values at the pointer; a missing member is added to its object.
+pub(super) fn put_at(value: &mut Value, pointer: &str, wanted: &Value) {
+    let Some((parent, name)) = pointer.rsplit_once('/') else {
+        *value = wanted.clone();
+        return;
+    };
+    let name = unescape(name);
+    change_at(value, parent, &mut |place| match place {
+        Value::Object(members) if !name.contains('*') => {
+            members.insert(name.clone(), wanted.clone());
+        }
+        place => {
+            for below in members(place, &name) {
+                *below = wanted.clone();
+            }
+        }
+    });
+}
+
+/// Sets the values at these pointers.
+pub(super) fn put_all(value: &mut Value, values: &Places) {
+    for (pointer, wanted) in values {
+        put_at(value, pointer, wanted);
+    }
+}
+
+fn unescape(segment: &str) -> String {
+    segment.replace("~1", "/").replace("~0", "~")
+}
+
+/// Whether a segment matches the name of a member, or the position of an item.
+fn matches(segment: &str, name: &str) -> bool {
+    match segment.split_once('*') {
+        Some((start, end)) => {
+            let rest = name.strip_prefix(start);
+            rest.is_some_and(|rest| rest.ends_with(end))
+        }
+        None => segment == name,
+    }
+}
+
+/// Members or items that a segment matches.
+fn members<'v>(value: &'v mut Value, segment: &str) -> Vec<&'v mut Value> {
+    match value {
+        Value::Object(members) => {
+            let members = members.iter_mut();
+            let members = members.filter(|(name, _)| matches(segment, name));
+            members.map(|(_, value)| value).collect()
+        }
+        Value::Array(items) => {
+            let items = items.iter_mut().enumerate();
+            let items = items.filter(|(at, _)| matches(segment, &at.to_string()));
+            items.map(|(_, item)| item).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+pub(super) fn push(place: &mut Value, item: &Value) {
+    if let Value::Array(items) = place {
+        items.push(item.clone());
+    }
+}
+
+pub(super) fn reverse(place: &mut Value) {
+    if let Value::Array(items) = place {
+        items.reverse();
+    }
+}
+
+pub(super) fn drop_first(place: &mut Value) {
+    match place {
+        Value::Array(items) => drop(items.drain(..items.len().min(1))),
+        Value::Object(members) => {
+            let name = members.keys().next().cloned();
+            name.and_then(|name| members.remove(&name));
+        }
+        _ => {}
+    }
+}
+
+pub(super) fn drop_last(place: &mut Value) {
+    match place {
+        Value::Array(items) => drop(items.pop()),
+        Value::Object(members) => {
+            let name = members.keys().next_back().cloned();
+            name.and_then(|name| members.remove(&name));
+        }
+        _ => {}
+    }
+}
+
+pub(super) fn repeat_first(place: &mut Value) {
+    if let Value::Array(items) = place {
+        items.extend(items.first().cloned());
+    }
+}
+
+pub(super) fn empty(place: &mut Value) {
+    match place {
+        Value::Array(items) => items.clear(),
+        Value::Object(members) => members.clear(),
+        Value::String(text) => text.clear(),
+        _ => {}
+    }
+}
+
+pub(super) fn join(place: &mut Value, separator: &str) {
+    if let Value::Array(items) = place {
+        let texts: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
+        *place = Value::String(texts.join(separator));
+    }
+}
+
+pub(super) fn shift(place: &mut Value, by: i64) {
+    if let Some(moved) = place.as_i64().and_then(|n| n.checked_add(by)) {
+        *place = Value::from(moved);
+    }
+}
+
+pub(super) fn wrap(place: &mut Value, into: &Value, to: &str) {
+    let is_empty = match &*place {
+        Value::String(text) => text.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        _ => false,
+    };
+    if !is_empty {
+        let mut around = into.clone();
+        put_at(&mut around, to, place);
+        *place = around;
+    }
+}
+
+/// Replaces the matches of a regular expression in the strings at or below a value.
+pub(super) fn replace(value: &mut Value, from: &Regex, to: &str) {
+    leaves(value, &|leaf| {
+        if let Value::String(text) = leaf {
+            *text = from.replace_all(text, to).into_owned();
+        }
+    });
+}
+
+/// Applies a change to every value at or below this one that is neither array nor object.
+fn leaves(value: &mut Value, change: &dyn Fn(&mut Value)) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| leaves(item, change)),
+        Value::Object(members) => members.values_mut().for_each(|item| leaves(item, change)),
+        leaf => change(leaf),
+    }
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(in crate::faults) enum NumberForm {
+    /// Integers with a fraction: `1.0`.
+    Fraction,
+    /// Integers with an exponent: `1e0`.
+    Exponent,
+    /// Integers without their fraction: `1` for `1.0`.
+    Whole,
+}
+
+impl NumberForm {
+    /// Formats the number in this form; `None` if that does not change it.
+    fn of(self, number: &Number) -> Option<String> {
+        let text = number.to_string();
+        let is_whole = number.is_i64() || number.is_u64();
+        match self {
+            Self::Fraction => is_whole.then(|| format!("{text}.0")),
+            Self::Exponent => is_whole.then(|| format!("{text}e0")),
+            Self::Whole => text.strip_suffix(".0").map(str::to_owned),
+        }
+    }
+
+    /// Writes the numbers at or below a value in this form.
+    pub(super) fn respell(self, value: &mut Value) {
+        leaves(value, &|leaf| {
+            if let Value::Number(number) = leaf
+                && let Some(text) = self.of(number)
+            {
+                *number = Number::from_string_unchecked(text);
+            }
+        });
+    }
+}
