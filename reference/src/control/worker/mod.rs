@@ -9,8 +9,9 @@
 //! recorded, the result is recorded after the object is written, and objects are replaced whole.
 
 mod build_cache;
-mod claim_location;
-mod job;
+mod destination;
+mod inputs;
+mod outcome;
 mod permits;
 mod publish;
 mod repository_cache;
@@ -134,7 +135,7 @@ impl Workers {
         })?;
         control.store.release_all().await?;
         if settings.concurrent > 0 {
-            control.store.look_again().await?;
+            control.store.recheck_all().await?;
         }
         let shared = Arc::new(Shared {
             owner: owner()?,
@@ -189,7 +190,7 @@ impl Shared {
             let begun = self.begin_builds(&mut builds, &given_up, &mut trials, passes);
             let begun = tokio::select! {
                 _ = stopped.changed() => break,
-                begun = answered(begun) => begun,
+                begun = with_timeout(begun) => begun,
             };
             match begun {
                 Ok(true) => {}
@@ -306,7 +307,7 @@ impl Shared {
 
     /// Repairs due times and leases after the clock of the database was set back.
     async fn repair_due_times(&self) {
-        match answered(self.control.store.repair_due_times(LEASE, SLACK)).await {
+        match with_timeout(self.control.store.repair_due_times(LEASE, SLACK)).await {
             Ok(0) => {}
             Ok(bundles) => warn!(bundles, "the clock of the database was put back"),
             Err(failure) => warn!(%failure, "cannot look for times that lie ahead"),
@@ -318,7 +319,7 @@ impl Shared {
         let store = &self.control.store;
         let names =
             async { tokio::try_join!(store.names(Kind::Bundle), store.names(Kind::Source)) };
-        let (bundles, sources) = match answered(names).await {
+        let (bundles, sources) = match with_timeout(names).await {
             Ok(names) => names,
             Err(failure) => {
                 warn!(%failure, "cannot look for what is deleted");
@@ -336,11 +337,13 @@ impl Shared {
 ///
 /// # Errors
 /// `Silent` when the operation does not complete in time.
-async fn answered<T>(asked: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
-    answered_within(SILENCE, asked).await
+async fn with_timeout<T>(
+    asked: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    within(SILENCE, asked).await
 }
 
-async fn answered_within<T>(
+async fn within<T>(
     most: Duration,
     asked: impl Future<Output = Result<T, StoreError>>,
 ) -> Result<T, StoreError> {
@@ -384,9 +387,9 @@ mod tests {
     #[tokio::test]
     async fn a_database_that_says_nothing_is_not_waited_for() {
         let silent = std::future::pending::<Result<(), StoreError>>();
-        let asked = answered_within(Duration::ZERO, silent).await;
+        let asked = within(Duration::ZERO, silent).await;
         assert!(matches!(asked, Err(StoreError::Silent)), "{asked:?}");
-        let asked = answered_within(Duration::ZERO, async { Ok(1) }).await;
+        let asked = within(Duration::ZERO, async { Ok(1) }).await;
         assert!(matches!(asked, Ok(1)), "{asked:?}");
     }
 }

@@ -20,10 +20,10 @@ async fn condemn(store: &Store) -> Tested {
     let last = store.claim_suspect("third", LEASE).await?;
     let last = last.ok_or("not suspected")?;
     assert_eq!(last.deaths, MOST_DEATHS);
-    let verdict = Finish {
-        condemned: true,
-        ..finish("", BuildResult::InternalError, None)
-    };
+    let mut verdict = finish("", BuildResult::InternalError, None);
+    if let BuildOutcome::Failed { condemned, .. } = &mut verdict {
+        *condemned = true;
+    }
     assert!(store.finish(&last, &verdict).await?);
     assert_eq!(claim(store, "third", LEASE).await?, None);
     Ok(())

@@ -12,7 +12,7 @@ use std::time::Duration;
 use sqlx::Row as _;
 use tempfile::TempDir;
 
-use super::{Claim, DatabaseUrl, Finish, MOST_DEATHS, Queue, Status, Store, StoreError};
+use super::{BuildOutcome, Claim, DatabaseUrl, MOST_DEATHS, Queue, Status, Store, StoreError};
 use crate::HANG_LIMIT;
 use crate::control::model::{
     BuildResult, Bundle, Definition, Document, Entry, Kind, Phase, Source, Stack, read,
@@ -140,18 +140,25 @@ async fn claims(store: &Store, queue: Queue, most: usize) -> Result<Vec<Claim>, 
     Ok(claims)
 }
 
-fn finish(revision: &str, result: BuildResult, again: Option<Duration>) -> Finish {
+fn finish(revision: &str, result: BuildResult, next: Option<Duration>) -> BuildOutcome {
     let succeeded = result == BuildResult::Success;
-    Finish {
-        status: Status {
-            revision: revision.to_owned(),
-            phase: if succeeded { Phase::Push } else { Phase::Sync },
-            result,
-            message: String::new(),
-        },
-        succeeded,
-        published: succeeded.then(|| format!("digest of {revision}")),
-        again,
+    let status = Status {
+        revision: revision.to_owned(),
+        phase: if succeeded { Phase::Push } else { Phase::Sync },
+        result,
+        message: String::new(),
+    };
+    if succeeded {
+        let record = format!("digest of {revision}");
+        return BuildOutcome::Published {
+            status,
+            record,
+            next,
+        };
+    }
+    BuildOutcome::Failed {
+        status,
+        retry: next,
         condemned: false,
     }
 }
