@@ -156,7 +156,7 @@ impl Assembly {
                 None => return Ok(None),
             }
         }
-        self.quota.take(id, module.text.len() as u64)?;
+        self.quota.charge(id, module.text.len() as u64)?;
         let root = roots::expressible(&rewrite::package(&module));
         let root = root.map_err(|why| format!("{id}: {why}"))?;
         self.modules.insert(id.to_owned(), (module, version));
@@ -180,7 +180,7 @@ impl Assembly {
         let Some(document) = documents::read(kind, bytes).map_err(refused)? else {
             return Ok(None);
         };
-        self.quota.take(path, bytes.len() as u64)?;
+        self.quota.charge(path, bytes.len() as u64)?;
         documents::place(&mut self.documents, &place, document).map_err(refused)?;
         roots::expressible(&place).map(Some).map_err(refused)
     }
@@ -213,7 +213,7 @@ impl Assembly {
     ) -> Result<Assembled, String> {
         let mut roots = self.final_roots()?;
         if roots.is_empty() {
-            roots.push(roots::of_nothing(bundle));
+            roots.push(roots::of_empty_bundle(bundle));
         }
         let mut compiler = Compiler::new(&Policy::default()).documents(&self.documents);
         let mut modules = Vec::with_capacity(self.modules.len());

@@ -19,8 +19,8 @@ pub(crate) struct BuildError {
 
 impl BuildError {
     /// A source could not be fetched.
-    pub(super) fn sync(message: impl Into<String>) -> Self {
-        Self::new(Phase::Sync, BuildResult::SyncFailed, message)
+    pub(super) fn sync(message: impl ToString) -> Self {
+        Self::new(Phase::Sync, BuildResult::SyncFailed, message.to_string())
     }
 
     /// A transformation failed.
@@ -41,6 +41,12 @@ impl BuildError {
     /// Internal error of the server.
     pub(super) fn internal(message: impl Into<String>) -> Self {
         Self::new(Phase::Build, BuildResult::InternalError, message)
+    }
+
+    /// Adds context to the message.
+    pub(super) fn within(self, context: &str) -> Self {
+        let message = format!("{context}: {}", self.message);
+        Self { message, ..self }
     }
 
     fn new(phase: Phase, result: BuildResult, message: impl Into<String>) -> Self {

@@ -99,7 +99,7 @@ impl Roots {
 
 /// Returns the root of an empty bundle. Engines do not load a bundle without roots, and would
 /// retain its previous content; no other bundle uses this path.
-pub(super) fn of_nothing(bundle: &str) -> String {
+pub(super) fn of_empty_bundle(bundle: &str) -> String {
     escaped(&["system".to_owned(), "empty".to_owned(), bundle.to_owned()])
 }
 

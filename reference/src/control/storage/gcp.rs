@@ -7,7 +7,7 @@ use object_store::{ObjectStore, StaticCredentialProvider};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{AllowedStorages, StorageError, credentials, guarded, host, plain};
+use super::{AllowedStorages, StorageError, check_name, check_secret_host, credentials, host};
 use crate::control::model::{Gcp, Secret};
 use crate::control::storage_client::{NoRedirects, retries};
 
@@ -28,7 +28,7 @@ pub(super) fn open(
     secret: Option<(&str, &Secret)>,
     destinations: &AllowedStorages,
 ) -> Result<Arc<dyn ObjectStore>, StorageError> {
-    plain(&gcp.bucket, "bucket")?;
+    check_name(&gcp.bucket, "bucket")?;
     let unfit = || StorageError::config("gcp_auth needs the key of a service account");
     let mut builder = GoogleCloudStorageBuilder::new()
         .with_bucket_name(&gcp.bucket)
@@ -45,7 +45,7 @@ pub(super) fn open(
             let url = key.get("gcs_base_url").and_then(Value::as_str);
             let own = host::check_url(url.unwrap_or(SERVER), &[".googleapis.com"], destinations)?;
             // Google's own tokens come from Google, whatever hosts the secret allows.
-            guarded(Some(secret), &own, destinations)?;
+            check_secret_host(Some(secret), &own, destinations)?;
             if url.is_some() {
                 let url = own;
                 let plain = url.as_str().trim_end_matches('/');

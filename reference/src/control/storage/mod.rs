@@ -158,12 +158,12 @@ impl Storage {
 
     /// Whether a written archive is still there, by its digest and recorded identity. `false` when
     /// this is unknown.
-    pub(crate) async fn holds(&self, digest: &str, known: &Identity) -> bool {
+    pub(crate) async fn contains(&self, digest: &str, known: &Identity) -> bool {
         let held = match self {
-            Self::Object(object) => object.holds(known).await,
+            Self::Object(object) => object.contains(known).await,
             Self::File(target) => {
                 let (target, digest) = (target.clone(), digest.to_owned());
-                blocking(move || target.holds(&digest)).await
+                blocking(move || target.contains(&digest)).await
             }
         };
         held.unwrap_or(false)
@@ -220,7 +220,7 @@ async fn blocking<T: Send + 'static>(
 }
 
 /// Checks whether a secret may be sent to the host of a URL.
-fn guarded(
+fn check_secret_host(
     secret: Option<(&str, &Secret)>,
     url: &Url,
     destinations: &AllowedStorages,
@@ -252,7 +252,7 @@ fn credentials<T: DeserializeOwned>(
 }
 
 /// Refuses a name that could change the host or path of the URL built from it.
-fn plain(name: &str, what: &str) -> Result<(), StorageError> {
+fn check_name(name: &str, what: &str) -> Result<(), StorageError> {
     if is_plain(name) {
         Ok(())
     } else {

@@ -47,9 +47,9 @@ impl Object {
         archive: &[u8],
         known: Option<&Identity>,
     ) -> Result<StoredObject, StorageError> {
-        let found = match in_time(HEAD_TIMEOUT, self.store.head(&self.path)).await? {
+        let found = match with_timeout(HEAD_TIMEOUT, self.store.head(&self.path)).await? {
             Ok(found) => Identity::of(&found),
-            Err(failure) => return hidden(&failure),
+            Err(failure) => return interpret_error(&failure),
         };
         if found.size != archive.len() as u64 {
             return Ok(StoredObject::Other(found));
@@ -58,14 +58,14 @@ impl Object {
             return Ok(StoredObject::Same(found));
         }
         // An interrupted response is resumed, which is included in the timeout.
-        in_time(REQUEST, self.read_and_compare(archive)).await?
+        with_timeout(REQUEST, self.read_and_compare(archive)).await?
     }
 
     /// Reads the whole object and compares it with an archive.
     async fn read_and_compare(&self, archive: &[u8]) -> Result<StoredObject, StorageError> {
-        let got = match in_time(HEAD_TIMEOUT, self.store.get(&self.path)).await? {
+        let got = match with_timeout(HEAD_TIMEOUT, self.store.get(&self.path)).await? {
             Ok(got) => got,
-            Err(failure) => return hidden(&failure),
+            Err(failure) => return interpret_error(&failure),
         };
         let found = Identity::of(&got.meta);
         let mut left = archive;
@@ -87,8 +87,8 @@ impl Object {
     ///
     /// # Errors
     /// `Push` when the storage does not report the metadata.
-    pub(super) async fn holds(&self, known: &Identity) -> Result<bool, StorageError> {
-        let found = in_time(HEAD_TIMEOUT, self.store.head(&self.path)).await?;
+    pub(super) async fn contains(&self, known: &Identity) -> Result<bool, StorageError> {
+        let found = with_timeout(HEAD_TIMEOUT, self.store.head(&self.path)).await?;
         found
             .map(|found| known.is_of(&Identity::of(&found)))
             .map_err(|failure| read(&failure))
@@ -117,7 +117,7 @@ impl Object {
             Some(put) => put,
         };
         match put {
-            Ok(put) => Ok(Some(Identity::told(put, archive.len()))),
+            Ok(put) => Ok(Some(Identity::of_written(put, archive.len()))),
             Err(failure) => {
                 let message = error_context::explain(&failure, Operation::Write);
                 Err(StorageError::Push(message))
@@ -154,7 +154,7 @@ impl Object {
 }
 
 /// Interprets an error of a metadata or read request.
-fn hidden(failure: &Error) -> Result<StoredObject, StorageError> {
+fn interpret_error(failure: &Error) -> Result<StoredObject, StorageError> {
     match failure {
         Error::NotFound { .. } => Ok(StoredObject::Nothing),
         // Credentials may only permit writes, and some storages also respond like this for missing
@@ -175,7 +175,10 @@ fn read(failure: &Error) -> StorageError {
 }
 
 /// Awaits a response, if it arrives in time.
-async fn in_time<T>(time: Duration, answer: impl Future<Output = T>) -> Result<T, StorageError> {
+async fn with_timeout<T>(
+    time: Duration,
+    answer: impl Future<Output = T>,
+) -> Result<T, StorageError> {
     let answer = tokio::time::timeout(time, answer).await;
     answer.map_err(|_| {
         let seconds = time.as_secs();

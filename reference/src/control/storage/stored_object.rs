@@ -46,7 +46,7 @@ impl Identity {
     }
 
     /// Returns the identity of a written object of this length.
-    pub(super) fn told(put: PutResult, length: usize) -> Self {
+    pub(super) fn of_written(put: PutResult, length: usize) -> Self {
         Self {
             e_tag: tag(put.e_tag.as_deref()),
             version: tag(put.version.as_deref()),
@@ -60,22 +60,22 @@ impl Identity {
         fn agree<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> Option<bool> {
             Some(one? == other?)
         }
-        let told = [
+        let reported = [
             agree(self.e_tag.as_ref(), found.e_tag.as_ref()),
             agree(self.version.as_ref(), found.version.as_ref()),
         ];
         let modified = agree(self.modified.as_ref(), found.modified.as_ref());
         self.size == found.size
-            && told.contains(&Some(true))
-            && !told.contains(&Some(false))
+            && reported.contains(&Some(true))
+            && !reported.contains(&Some(false))
             && modified != Some(false)
     }
 }
 
 /// Returns an ETag or generation, unless it is empty or too long.
-fn tag(told: Option<&str>) -> Option<String> {
-    let told = told.filter(|tag| (1..=LONGEST_TAG).contains(&tag.len()));
-    told.map(str::to_owned)
+fn tag(reported: Option<&str>) -> Option<String> {
+    let reported = reported.filter(|tag| (1..=LONGEST_TAG).contains(&tag.len()));
+    reported.map(str::to_owned)
 }
 
 #[cfg(test)]

@@ -132,7 +132,7 @@ impl Store {
             BuildOutcome::Lost => false,
         };
         if !is_owner {
-            self.retract(claim.bundle).await?;
+            self.mark_lost(claim.bundle).await?;
         }
         Ok(is_owner)
     }
@@ -209,7 +209,7 @@ impl Store {
 
     /// Makes a bundle due, and deletes its record, so that it is written again even if it has not
     /// changed.
-    pub(crate) async fn publish_again(&self, bundle: i64) -> Result<(), StoreError> {
+    pub(crate) async fn mark_for_rewrite(&self, bundle: i64) -> Result<(), StoreError> {
         let again = query(self.dialect_sql(
             "UPDATE builds SET published = '', wanted = wanted + 1, due = {now} \
              WHERE bundle_id = $1",

@@ -162,7 +162,7 @@ impl Store {
 
     /// Makes a bundle due, and deletes its record, so that it is written again even if it has not
     /// changed. The process that lost it has survived, so the bundle is not suspected.
-    pub(crate) async fn retract(&self, bundle: i64) -> Result<(), StoreError> {
+    pub(crate) async fn mark_lost(&self, bundle: i64) -> Result<(), StoreError> {
         let again = query(self.dialect_sql(
             "UPDATE builds SET published = '', wanted = wanted + 1, due = {now}, deaths = 0 \
              WHERE bundle_id = $1",

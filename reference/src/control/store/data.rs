@@ -50,7 +50,9 @@ impl Store {
         document: &Document,
     ) -> Result<(), StoreError> {
         let mut transaction = self.begin().await?;
-        let id = self.hold_own(&mut transaction, principal, source).await?;
+        let id = self
+            .lock_source(&mut transaction, principal, source)
+            .await?;
         let upsert = self.together(&[
             NOTE,
             "INSERT INTO documents (source_id, path, document) VALUES ($1, $2, $4) \
@@ -75,7 +77,9 @@ impl Store {
         path: &str,
     ) -> Result<(), StoreError> {
         let mut transaction = self.begin().await?;
-        let id = self.hold_own(&mut transaction, principal, source).await?;
+        let id = self
+            .lock_source(&mut transaction, principal, source)
+            .await?;
         let delete = self.together(&[
             NOTE,
             "DELETE FROM documents WHERE source_id = $1 AND path = $2 RETURNING path",
@@ -91,7 +95,7 @@ impl Store {
 
     /// Returns the id of a source that the principal manages; it cannot be deleted until the
     /// transaction ends.
-    async fn hold_own(
+    async fn lock_source(
         &self,
         transaction: &mut Transaction<'static, Any>,
         principal: &Principal,

@@ -108,7 +108,7 @@ impl Store {
         let rights = Rights::Of(principal);
         self.add_references(&mut transaction, written.id, entry, rights)
             .await?;
-        self.place(&mut transaction, &written, entry, principal)
+        self.claim_defined_places(&mut transaction, &written, entry, principal)
             .await?;
         transaction.commit().await?;
         self.notify_changed();
@@ -140,7 +140,8 @@ impl Store {
             self.add_references(&mut transaction, one.id, entry, rights)
                 .await?;
         }
-        self.place_declared(&mut transaction, &written).await?;
+        self.claim_declared_places(&mut transaction, &written)
+            .await?;
         transaction.commit().await?;
         self.notify_changed();
         Ok(())
@@ -193,7 +194,7 @@ impl Store {
             return Err(in_use);
         }
         if kind == Kind::Stack {
-            change_log::note_stack(&mut transaction, name).await?;
+            change_log::record_stack_change(&mut transaction, name).await?;
         }
         // A source may require itself: that reference is deleted first.
         for delete in [

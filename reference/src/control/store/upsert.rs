@@ -69,7 +69,7 @@ impl Store {
     ) -> Result<Option<Upsert>, StoreError> {
         // Bundles that it selects afterwards are found by its name.
         if entry.kind == Kind::Stack && writer.changes {
-            change_log::note_stack(transaction, &entry.name).await?;
+            change_log::record_stack_change(transaction, &entry.name).await?;
         }
         let state = if self.is_postgres() {
             // A single statement would not see concurrent writes that it waited for.

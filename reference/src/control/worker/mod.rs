@@ -187,7 +187,7 @@ impl Shared {
             let passes = next <= now;
             // A database that does not respond must not delay the shutdown. A claim whose response
             // is lost expires.
-            let begun = self.begin_builds(&mut builds, &given_up, &mut trials, passes);
+            let begun = self.start_builds(&mut builds, &given_up, &mut trials, passes);
             let begun = tokio::select! {
                 _ = stopped.changed() => break,
                 begun = with_timeout(begun) => begun,
@@ -209,10 +209,10 @@ impl Shared {
                 _ = sweep.tick() => self.sweep().await,
                 _ = clock.tick() => self.repair_due_times().await,
                 () = tokio::time::sleep_until(next) => {}
-                Some(ended) = builds.join_next() => report(ended),
+                Some(ended) = builds.join_next() => log_panic(ended),
             }
         }
-        if tokio::time::timeout(GRACE, ended(&mut builds))
+        if tokio::time::timeout(GRACE, wait_for_all(&mut builds))
             .await
             .is_ok()
         {
@@ -224,12 +224,12 @@ impl Shared {
         );
         drop(give_up);
         // Dropping the set aborts those that still have not finished.
-        drop(tokio::time::timeout(RELEASE, ended(&mut builds)).await);
+        drop(tokio::time::timeout(RELEASE, wait_for_all(&mut builds)).await);
     }
 
     /// Propagates changes if it is time to, and starts as many builds as are due and have slots.
     /// Returns whether there are more changes to propagate.
-    async fn begin_builds(
+    async fn start_builds(
         self: &Arc<Self>,
         builds: &mut JoinSet<()>,
         given_up: &watch::Receiver<()>,
@@ -240,25 +240,25 @@ impl Shared {
         let mut more = passes;
         let mut rounds = 0..MAX_DRAIN_ROUNDS;
         while more && rounds.next().is_some() {
-            more = store.pass_on_changes().await?;
+            more = store.propagate_changes().await?;
         }
         if passes && self.settings.concurrent > 0 {
-            trials.note(store.suspects().await?, Instant::now());
+            trials.set_waiting(store.suspects().await?, Instant::now());
         }
         let next = trials.next(self.slots.are_idle(), Instant::now());
         let begun = match next {
-            Next::Others => self.begin_others(builds, given_up).await?,
+            Next::Others => self.start_unsuspected(builds, given_up).await?,
             Next::Trial | Next::Nothing => false,
         };
-        let is_free = next == Next::Others && !begun && trials.wait() && self.slots.are_idle();
+        let is_free = next == Next::Others && !begun && trials.may_start() && self.slots.are_idle();
         if next == Next::Trial || is_free {
-            self.begin_trial(builds, given_up, trials).await?;
+            self.start_trial(builds, given_up, trials).await?;
         }
         Ok(more)
     }
 
     /// Starts as many unsuspected due builds as have slots. Returns whether any was started.
-    async fn begin_others(
+    async fn start_unsuspected(
         self: &Arc<Self>,
         builds: &mut JoinSet<()>,
         given_up: &watch::Receiver<()>,
@@ -289,7 +289,7 @@ impl Shared {
     }
 
     /// Starts the build of a bundle during whose build a process crashed.
-    async fn begin_trial(
+    async fn start_trial(
         self: &Arc<Self>,
         builds: &mut JoinSet<()>,
         given_up: &watch::Receiver<()>,
@@ -338,28 +338,28 @@ impl Shared {
 /// # Errors
 /// `Silent` when the operation does not complete in time.
 async fn with_timeout<T>(
-    asked: impl Future<Output = Result<T, StoreError>>,
+    operation: impl Future<Output = Result<T, StoreError>>,
 ) -> Result<T, StoreError> {
-    within(SILENCE, asked).await
+    within(SILENCE, operation).await
 }
 
 async fn within<T>(
     most: Duration,
-    asked: impl Future<Output = Result<T, StoreError>>,
+    operation: impl Future<Output = Result<T, StoreError>>,
 ) -> Result<T, StoreError> {
-    let answer = tokio::time::timeout(most, asked).await;
+    let answer = tokio::time::timeout(most, operation).await;
     answer.unwrap_or(Err(StoreError::Silent))
 }
 
 /// Waits for all builds.
-async fn ended(builds: &mut JoinSet<()>) {
+async fn wait_for_all(builds: &mut JoinSet<()>) {
     while let Some(ended) = builds.join_next().await {
-        report(ended);
+        log_panic(ended);
     }
 }
 
 /// Logs a build task that panicked.
-fn report(ended: Result<(), tokio::task::JoinError>) {
+fn log_panic(ended: Result<(), tokio::task::JoinError>) {
     if let Err(failure) = ended {
         error!(%failure, "a build panicked");
     }
@@ -387,9 +387,9 @@ mod tests {
     #[tokio::test]
     async fn a_database_that_says_nothing_is_not_waited_for() {
         let silent = std::future::pending::<Result<(), StoreError>>();
-        let asked = within(Duration::ZERO, silent).await;
-        assert!(matches!(asked, Err(StoreError::Silent)), "{asked:?}");
-        let asked = within(Duration::ZERO, async { Ok(1) }).await;
-        assert!(matches!(asked, Ok(1)), "{asked:?}");
+        let result = within(Duration::ZERO, silent).await;
+        assert!(matches!(result, Err(StoreError::Silent)), "{result:?}");
+        let result = within(Duration::ZERO, async { Ok(1) }).await;
+        assert!(matches!(result, Ok(1)), "{result:?}");
     }
 }

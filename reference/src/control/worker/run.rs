@@ -19,7 +19,7 @@ use super::publish::{BuiltBundle, Destination};
 use super::{DATABASE_PAUSE, LEASE, Shared, with_timeout};
 use crate::control::builder::{self, Built};
 use crate::control::metrics::Upload;
-use crate::control::model::{BuildOptions, BuildResult, Phase};
+use crate::control::model::{BuildOptions, Phase};
 use crate::control::store::{BuildOutcome, Claim, MOST_DEATHS};
 
 /// Interval of lease renewals.
@@ -152,7 +152,7 @@ impl Shared {
             let upload = self.slots.upload(slot, 0);
             if let Some(record) = record.take()
                 && let storage = &destination.storage
-                && storage.holds(&record.archive, &record.identity).await
+                && storage.contains(&record.archive, &record.identity).await
             {
                 self.control.metrics.uploaded(Upload::Unchanged);
                 return Err(self.unchanged(claim, &inputs.job, record, stored));
@@ -238,7 +238,7 @@ impl Shared {
     ) {
         let Progress { name, places } = progress;
         let store = &self.control.store;
-        if let Err(failure) = with_timeout(store.write_again(claim.bundle, places)).await {
+        if let Err(failure) = with_timeout(store.rewrite_others(claim.bundle, places)).await {
             error!(bundle = name, %failure, "cannot look up the bundle that owns the storage location");
         }
         loop {

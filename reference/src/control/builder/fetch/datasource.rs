@@ -4,7 +4,7 @@ use rego::value::from_json;
 use serde_json::{Map, Value};
 
 use super::credentials::ResolvedCredentials;
-use super::{FetchError, http, s3};
+use super::{BuildError, http, s3};
 use crate::control::allowed_hosts::AllowedHosts;
 use crate::control::model::{Datasource, stored_path};
 
@@ -12,10 +12,10 @@ use crate::control::model::{Datasource, stored_path};
 ///
 /// # Errors
 /// When the path leaves the source.
-pub(super) fn path(definition: &Datasource) -> Result<String, FetchError> {
+pub(super) fn path(definition: &Datasource) -> Result<String, BuildError> {
     let path = definition.path.clone().unwrap_or_default();
     let name = definition.name.as_deref().unwrap_or_default();
-    stored_path(&[path]).map_err(|invalid| within(name, FetchError::config(invalid.to_string())))
+    stored_path(&[path]).map_err(|invalid| within(name, BuildError::config(invalid.to_string())))
 }
 
 /// Fetches a document of at most `limit` bytes.
@@ -27,7 +27,7 @@ pub(super) async fn fetch(
     held: Option<ResolvedCredentials>,
     hosts: &AllowedHosts,
     limit: u64,
-) -> Result<Vec<u8>, FetchError> {
+) -> Result<Vec<u8>, BuildError> {
     let none = Map::new();
     let config = Config(definition.config.as_ref().unwrap_or(&none));
     let bytes = match definition.kind.as_deref() {
@@ -36,16 +36,16 @@ pub(super) async fn fetch(
         other => {
             let other = other.unwrap_or_default();
             let message = format!("type `{other}` is neither http nor s3");
-            return Err(FetchError::config(message));
+            return Err(BuildError::config(message));
         }
     };
-    from_json(&bytes).map_err(FetchError::sync)?;
+    from_json(&bytes).map_err(BuildError::sync)?;
     Ok(bytes)
 }
 
 /// Adds the name of the datasource to an error.
-pub(super) fn within(name: &str, failure: FetchError) -> FetchError {
-    failure.of(&format!("datasource `{name}`"))
+pub(super) fn within(name: &str, failure: BuildError) -> BuildError {
+    failure.within(&format!("datasource `{name}`"))
 }
 
 /// Config of a datasource.
@@ -56,11 +56,11 @@ impl<'d> Config<'d> {
     ///
     /// # Errors
     /// When it is not a string.
-    pub(super) fn text(&self, name: &str) -> Result<&'d str, FetchError> {
+    pub(super) fn text(&self, name: &str) -> Result<&'d str, BuildError> {
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(""),
             Some(Value::String(text)) => Ok(text),
-            Some(_) => Err(FetchError::config(format!(
+            Some(_) => Err(BuildError::config(format!(
                 "config.{name} must be a string"
             ))),
         }
@@ -70,9 +70,9 @@ impl<'d> Config<'d> {
     ///
     /// # Errors
     /// When it is absent, empty or not a string.
-    pub(super) fn required(&self, name: &str) -> Result<&'d str, FetchError> {
+    pub(super) fn required(&self, name: &str) -> Result<&'d str, BuildError> {
         match self.text(name)? {
-            "" => Err(FetchError::config(format!("config.{name} is required"))),
+            "" => Err(BuildError::config(format!("config.{name} is required"))),
             text => Ok(text),
         }
     }
@@ -81,8 +81,8 @@ impl<'d> Config<'d> {
     ///
     /// # Errors
     /// When it is anything else.
-    pub(super) fn texts(&self, name: &str) -> Result<Vec<(&'d str, &'d str)>, FetchError> {
-        let refused = || FetchError::config(format!("config.{name} must be an object of strings"));
+    pub(super) fn texts(&self, name: &str) -> Result<Vec<(&'d str, &'d str)>, BuildError> {
+        let refused = || BuildError::config(format!("config.{name} must be an object of strings"));
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(Vec::new()),
             Some(Value::Object(members)) => members
