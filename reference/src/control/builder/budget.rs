@@ -1,7 +1,7 @@
 //! Evaluation budget, shared by all expressions and queries of one build.
 //!
-//! These are Rego code of the owners of the definitions, so each build has its own budget.
-//! Exhausting it does not affect other builds, and no evaluation of a build runs without it.
+//! The owners of definitions write these expressions and queries. Each build has its own budget, so
+//! that an expensive one fails only its own build.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -119,21 +119,21 @@ impl Budget {
         let text = value.to_json(false, most).map_err(|why| why.to_string())?;
         match self.made.add(text.len() as u64) {
             Ok(()) => Ok(text),
-            Err(_) => Err(self.used_up("the results are too long")),
+            Err(_) => Err(self.mark_exhausted("the results are too long")),
         }
     }
 
     fn failed(&self, failure: &EvalError) -> String {
         match failure.code {
             EvalCode::Cancelled | EvalCode::Internal | EvalCode::Memory => {
-                self.used_up(&failure.to_string())
+                self.mark_exhausted(&failure.to_string())
             }
             _ => failure.to_string(),
         }
     }
 
     /// Marks the budget as exhausted; returns the error message, which lists all limits.
-    fn used_up(&self, what: &str) -> String {
+    fn mark_exhausted(&self, what: &str) -> String {
         self.exhausted.store(true, Ordering::Relaxed);
         let time = self.bounds.time.map(|time| format!("take {time:?}"));
         let memory = |bytes: u64| format!("make values of {} MiB", bytes >> 20);

@@ -166,7 +166,7 @@ impl Selection {
     }
 
     /// Whether a file is selected and relevant to a bundle.
-    pub(super) fn takes(&self, path: &str) -> bool {
+    pub(super) fn selects(&self, path: &str) -> bool {
         let included = match &self.included.set {
             None => true,
             Some(set) => {
@@ -298,7 +298,7 @@ mod tests {
             assert_eq!(reaches, expected, "{included:?} {excluded:?}");
             let takes = ["a.rego", "b/c.json", "x.rego"]
                 .iter()
-                .any(|file| selection.takes(&format!("lib/in/{file}")));
+                .any(|file| selection.selects(&format!("lib/in/{file}")));
             assert!(reaches || !takes, "{included:?} {excluded:?}");
         }
     }
@@ -338,7 +338,7 @@ mod tests {
             );
             for (paths, expected) in [(taken, true), (left, false)] {
                 for path in paths {
-                    assert_eq!(selection.takes(path), expected, "{path}");
+                    assert_eq!(selection.selects(path), expected, "{path}");
                 }
             }
         }
@@ -360,7 +360,7 @@ mod tests {
                 patterns(&["*.rego"]).unwrap_or_default(),
             );
             let other = selection.clone();
-            let taken = files.iter().filter(|file| other.takes(file)).count();
+            let taken = files.iter().filter(|file| other.selects(file)).count();
             assert!(taken <= files.len());
             assert_eq!(selection.first_unmatched(), unmet, "{included:?} {files:?}");
         }

@@ -308,17 +308,11 @@ async fn assemble(
         };
         assembly.finish(&name, revision)
     });
-    let assembled = assembled
+    let built = assembled
         .await
         .map_err(|lost| BuildError::internal(lost.to_string()))?
         .map_err(BuildError::build)?;
-    Ok(Built {
-        archive: assembled.archive,
-        revision: assembled.revision,
-        owns_all: assembled.owns_all,
-        commits,
-        fingerprint: None,
-    })
+    Ok(Built { commits, ..built })
 }
 
 #[cfg(test)]

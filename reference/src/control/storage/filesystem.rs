@@ -164,7 +164,7 @@ impl Target {
         let folder = self.folder()?;
         let target = folder.join(&self.name);
         let written = self
-            .begin(&folder.join(STAGING))
+            .create_incomplete(&folder.join(STAGING))
             .and_then(|(mut file, path)| {
                 file.write_all(archive)?;
                 file.sync_all()?;
@@ -219,7 +219,7 @@ impl Target {
     }
 
     /// Creates an incomplete file, which is removed on drop unless it is renamed.
-    fn begin(&self, staging: &Path) -> io::Result<(fs::File, TempPath)> {
+    fn create_incomplete(&self, staging: &Path) -> io::Result<(fs::File, TempPath)> {
         let prefix = self.prefix();
         let mut builder = tempfile::Builder::new();
         let builder = builder.prefix(&prefix);

@@ -54,7 +54,7 @@ impl Object {
         if found.size != archive.len() as u64 {
             return Ok(StoredObject::Other(found));
         }
-        if known.is_some_and(|known| known.is_of(&found)) {
+        if known.is_some_and(|known| known.matches(&found)) {
             return Ok(StoredObject::Same(found));
         }
         // An interrupted response is resumed, which is included in the timeout.
@@ -90,7 +90,7 @@ impl Object {
     pub(super) async fn contains(&self, known: &Identity) -> Result<bool, StorageError> {
         let found = with_timeout(HEAD_TIMEOUT, self.store.head(&self.path)).await?;
         found
-            .map(|found| known.is_of(&Identity::of(&found)))
+            .map(|found| known.matches(&Identity::of(&found)))
             .map_err(|failure| read(&failure))
     }
 
@@ -111,7 +111,7 @@ impl Object {
         let put = match conditional {
             None => self.put(archive, PutMode::Overwrite).await,
             Some(Err(Error::Precondition { .. } | Error::AlreadyExists { .. })) => return Ok(None),
-            Some(Err(failure)) if error_context::is_unknown(&failure) => {
+            Some(Err(failure)) if error_context::is_unsupported(&failure) => {
                 self.put(archive, PutMode::Overwrite).await
             }
             Some(put) => put,
@@ -161,8 +161,8 @@ fn interpret_error(failure: &Error) -> Result<StoredObject, StorageError> {
         // objects. Others send invalid metadata, or do not support the request.
         Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => Ok(StoredObject::Unknown),
         failure
-            if error_context::is_unknown(failure)
-                || error_context::is_unusable_request(failure) =>
+            if error_context::is_unsupported(failure)
+                || error_context::has_unusable_metadata(failure) =>
         {
             Ok(StoredObject::Unknown)
         }

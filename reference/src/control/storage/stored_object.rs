@@ -56,7 +56,7 @@ impl Identity {
     }
 
     /// Whether a found object is certainly this one. A write reports less than a HEAD request.
-    pub(super) fn is_of(&self, found: &Self) -> bool {
+    pub(super) fn matches(&self, found: &Self) -> bool {
         fn agree<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> Option<bool> {
             Some(one? == other?)
         }
@@ -129,7 +129,7 @@ mod tests {
             ("- - 1 5", "- - 1 5", false),
             ("e - 1 5", "- 7 1 5", false),
         ] {
-            let is_of = identity(known).is_of(&identity(found));
+            let is_of = identity(known).matches(&identity(found));
             assert_eq!(is_of, expected, "{known}, {found}");
         }
     }

@@ -42,7 +42,7 @@ impl HttpService for Bounded {
         if !head.status.is_client_error() && !head.status.is_server_error() {
             return Ok(HttpResponse::from_parts(head, body));
         }
-        let bytes = beginning(body).await;
+        let bytes = read_beginning(body).await;
         let text = redact(String::from_utf8_lossy(&bytes).into_owned(), &proofs);
         Ok(HttpResponse::from_parts(head, text.into()))
     }
@@ -64,7 +64,7 @@ fn is_countable(headers: &HeaderMap) -> bool {
 }
 
 /// Reads the beginning of a body. It ends where the body is interrupted or becomes too slow.
-async fn beginning(mut body: HttpResponseBody) -> Vec<u8> {
+async fn read_beginning(mut body: HttpResponseBody) -> Vec<u8> {
     let mut bytes = Vec::new();
     let reading = async {
         while let Some(Ok(frame)) = body.frame().await {

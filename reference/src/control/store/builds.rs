@@ -60,12 +60,12 @@ impl Store {
         claim: &Claim,
         lease: Duration,
     ) -> Result<bool, StoreError> {
-        let held = query(self.dialect_sql(
+        let select = query(self.dialect_sql(
             "SELECT 1 FROM builds WHERE bundle_id = $1 AND claim = $2 AND lease > {now} + $3",
         ));
-        let held = held.bind(claim.bundle).bind(claim.number);
-        let held = held.bind(milliseconds(lease / 2));
-        match held.fetch_optional(self.reader()).await? {
+        let select = select.bind(claim.bundle).bind(claim.number);
+        let select = select.bind(milliseconds(lease / 2));
+        match select.fetch_optional(self.reader()).await? {
             Some(_) => Ok(true),
             None => self.renew(claim, lease).await,
         }
@@ -98,54 +98,29 @@ impl Store {
         Ok(())
     }
 
-    /// Records the outcome of a build and ends its claim. `false` when the bundle is lost: to
-    /// another owner, or because it is deleted. The build may have overwritten the object of the
-    /// new owner then, so nothing is recorded and the bundle is marked to be written once more.
+    /// Records the outcome of a build and ends its claim. Returns `false` when the bundle is lost to
+    /// another owner, or deleted. Nothing is recorded then, and the bundle is marked to be written
+    /// once more, because the build may have overwritten the object of the new owner.
     pub(crate) async fn finish(
         &self,
         claim: &Claim,
         outcome: &BuildOutcome,
     ) -> Result<bool, StoreError> {
-        let is_owner = match outcome {
+        let (status, record, next, condemned) = match outcome {
             BuildOutcome::Published {
                 status,
                 record,
                 next,
-            } => {
-                let record = Some(record.as_str());
-                self.record_result(claim, status, record, *next, false)
-                    .await?
-            }
+            } => (status, Some(record.clone()), *next, false),
             BuildOutcome::Failed {
                 status,
                 retry,
                 condemned,
-            } => {
-                self.record_result(claim, status, None, *retry, *condemned)
-                    .await?
-            }
-            BuildOutcome::Deleted => true,
-            BuildOutcome::Abandoned => {
-                self.release(claim).await?;
-                true
-            }
-            BuildOutcome::Lost => false,
+            } => (status, None, *retry, *condemned),
+            BuildOutcome::Deleted => return Ok(true),
+            BuildOutcome::Abandoned => return self.release(claim).await.map(|()| true),
+            BuildOutcome::Lost => return self.mark_lost(claim.bundle).await.map(|()| false),
         };
-        if !is_owner {
-            self.mark_lost(claim.bundle).await?;
-        }
-        Ok(is_owner)
-    }
-
-    /// Records the result of a build; `false`, and nothing is recorded, when the bundle is lost.
-    async fn record_result(
-        &self,
-        claim: &Claim,
-        status: &Status,
-        record: Option<&str>,
-        next: Option<Duration>,
-        condemned: bool,
-    ) -> Result<bool, StoreError> {
         let mut transaction = self.begin_unsynced().await?;
         if self.is_postgres() {
             let hold = "SELECT r.id FROM resources r WHERE r.id = $1 {hold}";
@@ -159,7 +134,7 @@ impl Store {
              due = CASE WHEN wanted = $3 THEN {now} + $6 ELSE {now} END, pause = $7 \
              WHERE bundle_id = $1 AND claim = $2",
         ));
-        let failures = match record {
+        let failures = match &record {
             Some(_) => 0,
             None => i64::from(claim.failures) + 1,
         };
@@ -167,7 +142,7 @@ impl Store {
             .bind(claim.bundle)
             .bind(claim.number)
             .bind(claim.wanted)
-            .bind(record.map(str::to_owned))
+            .bind(record)
             .bind(failures)
             .bind(next.map(milliseconds))
             .bind(next.map_or(0, milliseconds))
@@ -178,6 +153,9 @@ impl Store {
             self.record(&mut transaction, claim.bundle, status).await?;
         }
         transaction.commit().await?;
+        if !is_owner {
+            self.mark_lost(claim.bundle).await?;
+        }
         Ok(is_owner)
     }
 
@@ -199,12 +177,12 @@ impl Store {
             return Ok(0);
         }
         // A running build keeps its claim, unless another process claims the bundle first.
-        let mend = query(self.dialect_sql(
+        let repair = query(self.dialect_sql(
             "UPDATE builds SET lease = CASE WHEN lease > {now} + $1 THEN 0 ELSE lease END, \
              due = CASE WHEN due > {now} + pause + $2 THEN {now} ELSE due END \
              WHERE lease > {now} + $1 OR due > {now} + pause + $2",
         ));
-        self.write(mend.bind(lease).bind(slack)).await
+        self.write(repair.bind(lease).bind(slack)).await
     }
 
     /// Makes a bundle due, and deletes its record, so that it is written again even if it has not

@@ -42,7 +42,7 @@ impl Store {
             Some(row) if principal.sees(row.try_get(0)?) => {
                 Ok(api_definition(kind, row.try_get(1)?, row.try_get(2)?))
             }
-            _ => Err(absent(kind, name)),
+            _ => Err(not_found(kind, name)),
         }
     }
 
@@ -186,7 +186,7 @@ impl Store {
         let select = query(select).bind(kind.name()).bind(name);
         let row = match select.fetch_optional(&mut *transaction).await? {
             Some(row) if principal.manages(kind, row.try_get(1)?) => row,
-            None if principal.manages_all() => return Err(absent(kind, name)),
+            None if principal.manages_all() => return Err(not_found(kind, name)),
             _ => return Err(StoreError::NotAuthorized),
         };
         let id: i64 = row.try_get(0)?;
@@ -210,7 +210,7 @@ impl Store {
 }
 
 /// Returns the error for a resource that does not exist, or that the principal may not see.
-pub(super) fn absent(kind: Kind, name: &str) -> StoreError {
+pub(super) fn not_found(kind: Kind, name: &str) -> StoreError {
     StoreError::NotFound(format!("{kind} `{name}` does not exist"))
 }
 

@@ -205,7 +205,7 @@ impl Shared {
             tokio::select! {
                 _ = stopped.changed() => break,
                 // Builds that finish free slots, which are used immediately.
-                () = self.control.store.changed(), if soon < next => next = soon,
+                () = self.control.store.wait_for_change(), if soon < next => next = soon,
                 _ = sweep.tick() => self.sweep().await,
                 _ = clock.tick() => self.repair_due_times().await,
                 () = tokio::time::sleep_until(next) => {}
@@ -243,7 +243,7 @@ impl Shared {
             more = store.propagate_changes().await?;
         }
         if passes && self.settings.concurrent > 0 {
-            trials.set_waiting(store.suspects().await?, Instant::now());
+            trials.set_waiting(store.has_suspect().await?, Instant::now());
         }
         let next = trials.next(self.slots.are_idle(), Instant::now());
         let begun = match next {

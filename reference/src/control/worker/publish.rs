@@ -51,7 +51,8 @@ impl Shared {
         let known = known.filter(|known| known.archive == archive && known.place == place);
         let known = known.map(|known| known.identity);
         let found = storage.compare(&built.archive, known.as_ref()).await;
-        let found = found.map_err(|failure| self.not_written(claim, built, &failure))?;
+        let found = found
+            .map_err(|failure| self.not_stored(claim, &built.job, &built.revision, &failure))?;
         let defect = match (&found, &known) {
             (StoredObject::Nothing, Some(_)) => Some("was empty"),
             (StoredObject::Other(_), Some(_)) => Some("contained another bundle"),
@@ -91,7 +92,7 @@ impl Shared {
         storage: &Storage,
     ) -> Result<Identity, BuildOutcome> {
         let archive = &built.archive;
-        let refused = |failure: StorageError| self.not_written(claim, built, &failure);
+        let refused = |failure| self.not_stored(claim, &built.job, &built.revision, &failure);
         for _ in 0..ATTEMPTS {
             let staged = storage.stage(archive).await.map_err(refused)?;
             self.check_ownership(claim).await?;
@@ -120,15 +121,6 @@ impl Shared {
         }
         let message = "somebody else writes to the same place all the time";
         Err(refused(StorageError::Push(message.to_owned())))
-    }
-
-    fn not_written(
-        &self,
-        claim: &Claim,
-        built: &BuiltBundle,
-        failure: &StorageError,
-    ) -> BuildOutcome {
-        self.not_stored(claim, &built.job, &built.revision, failure)
     }
 
     /// Checks that this process still owns the bundle. If not, its write may have followed the new

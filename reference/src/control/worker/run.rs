@@ -31,7 +31,7 @@ const MARGIN: Duration = Duration::from_secs(3);
 /// Maximum duration of one build.
 const BUILD_TIMEOUT: Duration = Duration::from_secs(900);
 
-/// State of a build that its end needs, also if the build is aborted.
+/// State of a build that is needed to record its outcome, even if the build is aborted.
 #[derive(Default)]
 pub(super) struct Progress {
     /// Name of the bundle; empty until it is read.
@@ -100,7 +100,7 @@ impl Shared {
         })
     }
 
-    /// Checks whether too many processes crashed during builds of a bundle for another one.
+    /// Refuses a build if too many processes have crashed during builds of the bundle.
     async fn check_crashes(&self, claim: &Claim, name: &mut String) -> Result<(), BuildOutcome> {
         if claim.deaths == 0 {
             return Ok(());

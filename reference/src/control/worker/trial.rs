@@ -23,14 +23,14 @@ const ALONE: Duration = Duration::from_secs(60);
 /// Guard that the build of a trial holds.
 pub(super) type TrialGuard = Arc<()>;
 
-/// Which builds to start next.
+/// Kind of the builds to start next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
     /// Other builds; a trial if there are none, and no trial runs.
     Others,
     /// A trial.
     Trial,
-    /// Nothing yet.
+    /// None yet.
     Nothing,
 }
 

@@ -57,7 +57,7 @@ pub(super) enum Credentials {
     TlsCert(TlsCert),
 }
 
-/// Where an API key is sent in a request.
+/// Location of an API key in a request.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum KeyPlace {

@@ -72,7 +72,7 @@ pub(super) fn read(
         }
         let failed = |failure: std::io::Error| BuildError::sync(format!("`{prefix}`: {failure}"));
         for entry in fs::read_dir(&folder).map_err(failed)? {
-            steps.take()?;
+            steps.count()?;
             let entry = entry.map_err(failed)?;
             let name = entry.file_name();
             let Some(name) = name.to_str().filter(|name| *name != GIT) else {
@@ -83,7 +83,7 @@ pub(super) fn read(
             // Folders that no pattern reaches are not visited: they may contain anything.
             let leads_on = || selection.reaches(&format!("{shown}/"));
             let found = match kind.is_symlink() {
-                true if selection.takes(&shown) || (entry.path().is_dir() && leads_on()) => {
+                true if selection.selects(&shown) || (entry.path().is_dir() && leads_on()) => {
                     below(&entry.path(), roots).ok_or_else(|| {
                         BuildError::config(format!(
                             "link `{shown}` leads nowhere or out of the operator's folders"
@@ -97,7 +97,7 @@ pub(super) fn read(
                 if leads_on() {
                     open.push((found, format!("{shown}/"), depth + 1));
                 }
-            } else if selection.takes(&shown) {
+            } else if selection.selects(&shown) {
                 let bytes = file(&found, &shown, quota).map_err(BuildError::sync)?;
                 files.insert(shown, bytes);
             }

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::BuildError;
 
-/// Step counter of one walk. Links, and trees that occur in many places, let a few files appear as
-/// more than there is time for.
+/// Counter of the entries that one walk visits. Links, and folders that occur in many places, can
+/// make the walk of a few files endless.
 #[derive(Debug)]
 pub(super) struct Steps<'c> {
     left: usize,
@@ -25,7 +25,7 @@ impl<'c> Steps<'c> {
     ///
     /// # Errors
     /// When there were too many, or the walk is cancelled.
-    pub(super) fn take(&mut self) -> Result<(), BuildError> {
+    pub(super) fn count(&mut self) -> Result<(), BuildError> {
         if self.cancelled.load(Ordering::Relaxed) {
             return Err(BuildError::sync("nobody waits for the files any more"));
         }

@@ -194,12 +194,12 @@ fn header(request: RequestBuilder, name: &str, value: &str) -> Result<RequestBui
     let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refused())?;
     let mut value = HeaderValue::from_str(value).map_err(|_| refused())?;
     value.set_sensitive(true);
-    settable(key.as_str())?;
+    check_header(key.as_str())?;
     Ok(request.header(key, value))
 }
 
 /// Refuses a header that only the server itself may set.
-pub(super) fn settable(name: &str) -> Result<(), BuildError> {
+pub(super) fn check_header(name: &str) -> Result<(), BuildError> {
     match FRAMING.iter().any(|own| name.eq_ignore_ascii_case(own)) {
         true => Err(BuildError::config(format!("header `{name}` cannot be set"))),
         false => Ok(()),

@@ -123,7 +123,7 @@ async fn owners_wait_with_their_oldest_bundle() -> Tested {
         waiting.sort_by_key(|one| one.since);
         let tenants: Vec<_> = waiting.iter().map(|one| one.tenant.as_str()).collect();
         assert_eq!(tenants, ["b", "a"]);
-        assert!(store.suspects().await?);
+        assert!(store.has_suspect().await?);
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use gix::sec::identity::Account;
 use gix::url::Scheme;
 use reqwest::{Certificate, Identity};
 
-use super::super::http::settable;
+use super::super::http::check_header;
 use super::{BuildError, Credentials};
 
 /// Authentication of fetches over http.
@@ -36,7 +36,7 @@ impl Auth {
             }) => {
                 for line in headers {
                     let (name, _) = line.split_once(':').unwrap_or((line, ""));
-                    settable(name.trim())?;
+                    check_header(name.trim())?;
                     if line.contains(['\r', '\n', '\0']) {
                         return Err(BuildError::config(
                             "git: a header of the credentials cannot be sent",

@@ -171,11 +171,11 @@ impl Reader {
             }
             // The content of a repository determines the addresses of its submodules, so the
             // credentials are only sent to the host of the source's own repository.
-            let credentials = match module.origin.is_beside(&origin) {
+            let credentials = match module.origin.is_same_server(&origin) {
                 true => self.credentials.as_ref(),
                 false => None,
             };
-            let inner = self.module(&module, credentials, &mut read, quota, cancelled);
+            let inner = self.read_module(&module, credentials, &mut read, quota, cancelled);
             open.extend(inner.map_err(|failure| match module.depth {
                 0 => failure,
                 _ => failure.within(&format!("submodule `{}`", module.prefix)),
@@ -185,7 +185,7 @@ impl Reader {
     }
 
     /// Reads one repository; returns its submodules.
-    fn module(
+    fn read_module(
         &self,
         module: &Module,
         credentials: Option<&Credentials>,
@@ -241,13 +241,13 @@ impl Reader {
         let links = tree::read(&tree, place, selection, quota, files, cancelled)?;
         let mut inner = Vec::new();
         for link in submodules::find(&tree, &wanted.path, links)? {
-            inner.push(self.inner(module, link)?);
+            inner.push(self.resolve_submodule(module, link)?);
         }
         Ok(inner)
     }
 
     /// Resolves a submodule of a repository.
-    fn inner(&self, module: &Module, link: Submodule) -> Result<Module, BuildError> {
+    fn resolve_submodule(&self, module: &Module, link: Submodule) -> Result<Module, BuildError> {
         let Submodule { path, id, url } = link;
         let address = submodules::resolved(&url, &module.address);
         let origin = Origin::read(&address, &self.access.source_roots, &self.hosts);

@@ -24,7 +24,7 @@ pub(in super::super) enum Origin {
 
 impl Origin {
     /// Whether both are on the same host, with the same scheme and port.
-    pub(super) fn is_beside(&self, other: &Self) -> bool {
+    pub(super) fn is_same_server(&self, other: &Self) -> bool {
         let (Self::Remote(one), Self::Remote(other)) = (self, other) else {
             return false;
         };
@@ -141,7 +141,7 @@ impl Inside<'_> {
                 continue;
             }
             for entry in fs::read_dir(&folder).map_err(BuildError::sync)? {
-                self.steps.take()?;
+                self.steps.count()?;
                 let entry = entry.map_err(BuildError::sync)?;
                 let kind = entry.file_type().map_err(BuildError::sync)?;
                 // Links to hooks are common, and hooks never run here.

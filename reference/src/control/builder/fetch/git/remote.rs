@@ -17,7 +17,7 @@ use gix::url::Scheme;
 use super::auth::Auth;
 use super::process::Programs;
 use super::ssh::{Key, Ssh};
-use super::watch::watched;
+use super::watch::with_watchdog;
 use super::{Access, BuildError, Credentials, Revision, failed, origin};
 
 /// Local name of the fetched reference.
@@ -110,10 +110,10 @@ impl Fetch<'_> {
         };
         let remote = self.remote(repository)?;
         let (ssh, transport) = Ssh::connect(self.url, &key, programs, self.place)?;
-        let received = watched(
+        let received = with_watchdog(
             self.cancelled,
             || self.limit_size(),
-            || ssh.end(),
+            || ssh.kill(),
             || self.receive(remote.to_connection_with_transport(transport)),
         );
         received.map_err(|failure| ssh.explain(failure))
@@ -136,7 +136,7 @@ impl Fetch<'_> {
             self.receive(connection.with_transport_options(Box::new(options)))
         };
         // The requests have their own timeout.
-        watched(self.cancelled, || self.limit_size(), || {}, work)
+        with_watchdog(self.cancelled, || self.limit_size(), || {}, work)
     }
 
     /// Returns the remote with the refspecs to fetch.

@@ -76,8 +76,8 @@ impl Ssh {
         std::fs::create_dir_all(parent).map_err(lost)?;
         let files = tempfile::Builder::new().prefix(FOLDER).tempdir_in(parent);
         let files = files.map_err(lost)?;
-        let mut call = programs.call("ssh");
-        identify(&mut call, key, programs, files.path())?;
+        let mut call = programs.command("ssh");
+        add_key(&mut call, key, programs, files.path())?;
         if !key.fingerprints.is_empty() {
             let known = files.path().join("known_hosts");
             write(&known, &known_hosts(url, key, programs)?, 0o600).map_err(lost)?;
@@ -99,8 +99,8 @@ impl Ssh {
     }
 
     /// Kills the process.
-    pub(super) fn end(&self) {
-        self.running.end();
+    pub(super) fn kill(&self) {
+        self.running.kill();
     }
 
     /// Adds the error output of `ssh` to an error.
@@ -115,7 +115,7 @@ impl Ssh {
 }
 
 /// Adds the key as the only identity.
-fn identify(
+fn add_key(
     call: &mut Command,
     key: &Key<'_>,
     programs: Programs<'_>,
@@ -126,7 +126,7 @@ fn identify(
     text.push('\n');
     write(&identity, &text, 0o600).map_err(lost)?;
     if !key.passphrase.is_empty() {
-        unlock(&identity, key.passphrase, programs, folder)?;
+        remove_passphrase(&identity, key.passphrase, programs, folder)?;
     }
     call.args(["-F", "none", "-i", check_path(&identity)?]);
     for option in OPTIONS {
@@ -172,7 +172,7 @@ fn host(url: &gix::Url) -> &str {
 }
 
 /// Removes the passphrase of a key. `ssh` itself would only prompt for it in interactive mode.
-fn unlock(
+fn remove_passphrase(
     key: &Path,
     passphrase: &str,
     programs: Programs<'_>,
@@ -182,7 +182,7 @@ fn unlock(
     let answer = folder.join("answer");
     let text = format!("#!/bin/sh\nprintf '%s\\n' \"${PASSPHRASE}\"\n");
     write(&answer, &text, 0o700).map_err(lost)?;
-    let mut call = programs.call("ssh-keygen");
+    let mut call = programs.command("ssh-keygen");
     call.args(["-q", "-p", "-N", "", "-f"])
         .arg(key)
         .env("SSH_ASKPASS", answer)
@@ -225,7 +225,7 @@ fn known_hosts(
     programs: Programs<'_>,
 ) -> Result<String, BuildError> {
     let host = host(url);
-    let mut call = programs.call("ssh-keyscan");
+    let mut call = programs.command("ssh-keyscan");
     call.args(["-T", "20", "-p", &url.port.unwrap_or(22).to_string(), "--"])
         .arg(host);
     let scanned = programs.run(&mut call);

@@ -42,7 +42,7 @@ pub(super) fn read(
         }
         let tree = repository.find_tree(id).map_err(failed)?;
         for entry in tree.iter() {
-            steps.take()?;
+            steps.count()?;
             let entry = entry.map_err(failed)?;
             // Non-UTF-8 names are never policies or data; a slash in a name is invalid.
             let Ok(name) = std::str::from_utf8(entry.filename()) else {
@@ -56,10 +56,10 @@ pub(super) fn read(
             let shown = format!("{prefix}{name}");
             match entry.mode().kind() {
                 EntryKind::Tree => open.push((entry.object_id(), format!("{shown}/"), depth + 1)),
-                EntryKind::Link if selection.takes(&shown) => {
+                EntryKind::Link if selection.selects(&shown) => {
                     return Err(BuildError::sync(format!("git: `{shown}` is a link")));
                 }
-                EntryKind::Blob | EntryKind::BlobExecutable if selection.takes(&shown) => {
+                EntryKind::Blob | EntryKind::BlobExecutable if selection.selects(&shown) => {
                     let id = entry.object_id();
                     let size = repository.find_header(id).map_err(failed)?.size();
                     quota.charge(&shown, size).map_err(BuildError::sync)?;
