@@ -35,7 +35,7 @@ pub(super) struct Budget {
     bounds: EvaluationBounds,
     /// Total time of the evaluations so far.
     taken: Mutex<Duration>,
-    made: Arc<Allocated>,
+    allocated: Arc<Allocated>,
     exhausted: AtomicBool,
 }
 
@@ -49,9 +49,9 @@ struct Allocated {
 impl Allocated {
     fn add(&self, bytes: u64) -> Result<(), Ended> {
         let before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
-        let made = before.saturating_add(bytes);
+        let allocated = before.saturating_add(bytes);
         match self.most {
-            Some(most) if made > most => Err(Ended::Memory),
+            Some(most) if allocated > most => Err(Ended::Memory),
             _ => Ok(()),
         }
     }
@@ -59,8 +59,8 @@ impl Allocated {
 
 /// Builds have their own threads, and few run at a time, so evaluations never have to wait.
 impl Governor for Allocated {
-    fn checkpoint(&self, made: u64, _: &dyn Fn() -> Result<(), Ended>) -> Result<(), Ended> {
-        self.add(made)
+    fn checkpoint(&self, allocated: u64, _: &dyn Fn() -> Result<(), Ended>) -> Result<(), Ended> {
+        self.add(allocated)
     }
 
     fn rest(&self) {}
@@ -68,14 +68,14 @@ impl Governor for Allocated {
 
 impl Budget {
     pub(super) fn new(bounds: EvaluationBounds) -> Self {
-        let made = Allocated {
+        let allocated = Allocated {
             bytes: AtomicU64::new(0),
             most: bounds.memory,
         };
         Self {
             bounds,
             taken: Mutex::default(),
-            made: Arc::new(made),
+            allocated: Arc::new(allocated),
             exhausted: AtomicBool::new(false),
         }
     }
@@ -104,7 +104,7 @@ impl Budget {
             deadline: left.and_then(|left| begun.checked_add(left)),
             values: self.bounds.memory.map(|bytes| bytes / rego::VALUE_BYTES),
             trial: false,
-            governor: Some(Arc::<Allocated>::clone(&self.made)),
+            governor: Some(Arc::<Allocated>::clone(&self.allocated)),
         };
         let answers = query.evaluate(&mut evaluation);
         *taken = taken.saturating_add(begun.elapsed());
@@ -117,7 +117,7 @@ impl Budget {
     /// When it is longer than `most` bytes, or the memory budget is exhausted.
     pub(super) fn text(&self, value: &Value, most: usize) -> Result<Vec<u8>, String> {
         let text = value.to_json(false, most).map_err(|why| why.to_string())?;
-        match self.made.add(text.len() as u64) {
+        match self.allocated.add(text.len() as u64) {
             Ok(()) => Ok(text),
             Err(_) => Err(self.mark_exhausted("the results are too long")),
         }

@@ -21,27 +21,27 @@ pub(crate) struct BuildError {
 impl BuildError {
     /// Creates the error for a source that cannot be fetched.
     pub(super) fn sync(message: impl ToString) -> Self {
-        Self::new(Phase::Sync, BuildResult::SyncFailed, message.to_string())
+        Self::new(Phase::Sync, BuildResult::SyncFailed, message)
     }
 
     /// Creates the error for a failed transformation.
-    pub(super) fn transform(message: impl Into<String>) -> Self {
+    pub(super) fn transform(message: impl ToString) -> Self {
         Self::new(Phase::Transform, BuildResult::TransformFailed, message)
     }
 
     /// Creates the error for sources that do not form a valid bundle.
-    pub(super) fn build(message: impl Into<String>) -> Self {
+    pub(super) fn build(message: impl ToString) -> Self {
         Self::new(Phase::Build, BuildResult::BuildFailed, message)
     }
 
     /// Creates the error for definitions that contradict each other, are not allowed, or reference
     /// something that does not exist.
-    pub(super) fn config(message: impl Into<String>) -> Self {
+    pub(super) fn config(message: impl ToString) -> Self {
         Self::new(Phase::Sync, BuildResult::ConfigError, message)
     }
 
     /// Creates the error for an internal failure of the server.
-    pub(super) fn internal(message: impl Into<String>) -> Self {
+    pub(super) fn internal(message: impl ToString) -> Self {
         Self::new(Phase::Build, BuildResult::InternalError, message)
     }
 
@@ -51,11 +51,11 @@ impl BuildError {
         Self { message, ..self }
     }
 
-    fn new(phase: Phase, result: BuildResult, message: impl Into<String>) -> Self {
+    fn new(phase: Phase, result: BuildResult, message: impl ToString) -> Self {
         Self {
             phase,
             result,
-            message: message.into(),
+            message: message.to_string(),
             exhausted: false,
         }
     }

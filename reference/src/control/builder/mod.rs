@@ -265,9 +265,7 @@ async fn fingerprint(
     let hashed = blocking::run(limits.work, move |_| {
         (Some(fingerprint::of(&fetched)), fetched)
     });
-    hashed
-        .await
-        .map_err(|lost| BuildError::internal(lost.to_string()))
+    hashed.await.map_err(BuildError::internal)
 }
 
 /// Transforms the fetched documents, and assembles all mounted sources. The result has no
@@ -310,7 +308,7 @@ async fn assemble(
     });
     let built = assembled
         .await
-        .map_err(|lost| BuildError::internal(lost.to_string()))?
+        .map_err(BuildError::internal)?
         .map_err(BuildError::build)?;
     Ok(Built { commits, ..built })
 }

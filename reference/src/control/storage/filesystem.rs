@@ -236,7 +236,7 @@ impl Target {
                 Err(failure) if failure.kind() == io::ErrorKind::NotFound && tries < TRIES => {
                     tries += 1;
                 }
-                made => return made.map(tempfile::NamedTempFile::into_parts),
+                created => return created.map(tempfile::NamedTempFile::into_parts),
             }
         }
     }

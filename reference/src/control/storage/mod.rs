@@ -159,14 +159,14 @@ impl Storage {
     /// Whether a written archive is still there, by its digest and recorded identity. `false` when
     /// this is unknown.
     pub(crate) async fn contains(&self, digest: &str, known: &Identity) -> bool {
-        let held = match self {
+        let contains = match self {
             Self::Object(object) => object.contains(known).await,
             Self::File(target) => {
                 let (target, digest) = (target.clone(), digest.to_owned());
                 blocking(move || target.contains(&digest)).await
             }
         };
-        held.unwrap_or(false)
+        contains.unwrap_or(false)
     }
 
     /// Prepares a write as far as possible without making it visible: a file is complete on the

@@ -281,7 +281,7 @@ async fn connect_server(url: &DatabaseUrl) -> Result<AnyConnection, sqlx::Error>
     sqlx::any::install_default_drivers();
     let options: AnyConnectOptions = url.as_str().parse()?;
     let deadline = Instant::now() + SERVER_WAIT;
-    let mut told = false;
+    let mut is_logged = false;
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         let failure = match tokio::time::timeout(left, options.connect()).await {
@@ -292,9 +292,9 @@ async fn connect_server(url: &DatabaseUrl) -> Result<AnyConnection, sqlx::Error>
         if !may_be_starting(&failure) || Instant::now() + SERVER_PAUSE >= deadline {
             return Err(failure);
         }
-        if !told {
+        if !is_logged {
             warn!(%failure, "waiting for the PostgreSQL server");
-            told = true;
+            is_logged = true;
         }
         tokio::time::sleep(SERVER_PAUSE).await;
     }

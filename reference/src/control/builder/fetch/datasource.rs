@@ -15,7 +15,7 @@ use crate::control::model::{Datasource, stored_path};
 pub(super) fn path(definition: &Datasource) -> Result<String, BuildError> {
     let path = definition.path.clone().unwrap_or_default();
     let name = definition.name.as_deref().unwrap_or_default();
-    stored_path(&[path]).map_err(|invalid| within(name, BuildError::config(invalid.to_string())))
+    stored_path(&[path]).map_err(|invalid| within(name, BuildError::config(invalid)))
 }
 
 /// Fetches a document of at most `limit` bytes.

@@ -113,7 +113,7 @@ impl<'j> Fetcher<'j> {
         if let Some(files) = &source.files {
             let embedded = files
                 .read()
-                .map_err(|why| BuildError::config(why.under("files").to_string()))?;
+                .map_err(|why| BuildError::config(why.under("files")))?;
             let embedded = self.within_quota(embedded)?;
             self.add_hashed(&mut own, &embedded);
             fetched.layers.push(embedded);
@@ -261,10 +261,10 @@ impl<'j> Fetcher<'j> {
         definition: &Git,
     ) -> Result<Option<Credentials>, BuildError> {
         let over_http = self.access.secrets_over_http;
-        let held =
+        let resolved =
             ResolvedCredentials::of(&input.secrets, definition.credentials.as_deref(), over_http)?;
         let (Some(ResolvedCredentials { credentials, guard }), git::Origin::Remote(url)) =
-            (held, origin)
+            (resolved, origin)
         else {
             return Ok(None);
         };
@@ -288,10 +288,10 @@ impl<'j> Fetcher<'j> {
         definition: &Datasource,
     ) -> Result<Vec<u8>, BuildError> {
         let over_http = self.access.secrets_over_http;
-        let held =
+        let resolved =
             ResolvedCredentials::of(&input.secrets, definition.credentials.as_deref(), over_http)?;
         let limit = self.quota.next();
-        let fetch = datasource::fetch(definition, held, &self.hosts, limit);
+        let fetch = datasource::fetch(definition, resolved, &self.hosts, limit);
         let time = self.access.limits.fetch;
         let fetched = tokio::time::timeout(time, fetch).await;
         let bytes = fetched.unwrap_or_else(|_| Err(BuildError::sync(timeout_message(time))));

@@ -26,8 +26,7 @@ pub(super) async fn fetch(
     limit: u64,
 ) -> Result<Vec<u8>, BuildError> {
     let bucket = check_name("bucket", config.required("bucket")?)?;
-    let key =
-        Path::parse(config.required("key")?).map_err(|why| BuildError::config(why.to_string()))?;
+    let key = Path::parse(config.required("key")?).map_err(BuildError::config)?;
     let region = match config.text("region")? {
         "" => REGION,
         region => check_name("region", region)?,

@@ -206,8 +206,10 @@ fn open(place: &Path) -> Result<gix::Repository, BuildError> {
     }
     fs::create_dir_all(place).map_err(lost)?;
     let kind = gix::create::Kind::Bare;
-    let made = gix::ThreadSafeRepository::init_opts(place, kind, Default::default(), options());
-    made.map(|made| made.to_thread_local()).map_err(failed)
+    let created = gix::ThreadSafeRepository::init_opts(place, kind, Default::default(), options());
+    created
+        .map(|created| created.to_thread_local())
+        .map_err(failed)
 }
 
 /// Removes locks of killed fetches, and repositories that have grown too large.

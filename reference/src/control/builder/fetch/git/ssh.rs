@@ -91,10 +91,10 @@ impl Ssh {
         call.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut running = Running::start(call.stderr(Stdio::null())).map_err(lost)?;
         let pipes = running.pipes();
-        let (said, told) = pipes.ok_or_else(|| BuildError::sync("git: ssh has no pipes"))?;
+        let (output, input) = pipes.ok_or_else(|| BuildError::sync("git: ssh has no pipes"))?;
         let (path, nobody) = (url.path.clone(), None::<(String, _)>);
         let mode = ConnectMode::Process;
-        let connection = Connection::new(said, told, Protocol::V2, path, nobody, mode, false);
+        let connection = Connection::new(output, input, Protocol::V2, path, nobody, mode, false);
         Ok((Self { running, files }, Box::new(connection)))
     }
 
@@ -288,10 +288,10 @@ mod tests {
             ("a.example:-x", None),
         ] {
             let mut call = Command::new("ssh");
-            let asked = add_remote_command(&mut call, &gix::url::parse(url)?);
+            let added = add_remote_command(&mut call, &gix::url::parse(url)?);
             let words = call.get_args().map(|word| word.to_string_lossy());
             let shown = words.collect::<Vec<_>>().join(" ");
-            let found = asked.is_ok().then_some(shown.as_str());
+            let found = added.is_ok().then_some(shown.as_str());
             assert_eq!(found, expected, "{url}");
         }
         Ok(())
