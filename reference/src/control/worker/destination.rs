@@ -29,7 +29,7 @@ impl Shared {
             let message = "the bundle has no object_storage";
             let mut outcome = refused(BuildResult::ConfigError, message);
             if let BuildOutcome::Failed { retry, .. } = &mut outcome {
-                // Only a change can help.
+                // A retry would fail the same way: only a change of the definition helps.
                 *retry = None;
             }
             return Err(outcome);

@@ -88,7 +88,7 @@ impl Shared {
             let record = record.filter(|record| record.place == destination.digest);
             let built = self.build(claim, slot, inputs, record, &destination).await;
             let built = built.inspect_err(|_| {
-                // Nothing was written to them.
+                // Nothing was written to these locations.
                 progress.places.clear();
             })?;
             self.publish(claim, &built, destination).await
@@ -157,7 +157,7 @@ impl Shared {
                 self.control.metrics.uploaded(Upload::Unchanged);
                 return Err(self.unchanged(claim, &inputs.job, record, stored));
             }
-            // It has to be rebuilt.
+            // The storage lacks the archive, or cannot confirm it, so it is built again.
             drop(upload);
             slot = self.slots.wait(&claim.tenant).await;
             inputs = self.load_inputs(claim, false).await?;

@@ -296,7 +296,7 @@ async fn a_bundle_has_one_owner() -> Tested {
         let held = claim(&new, "new", LEASE).await?.ok_or("not taken over")?;
         assert_eq!(lost.bundle, held.bundle);
         assert_eq!(claim(&old, "old", LEASE).await?, None);
-        // An owner that has lost the bundle changes nothing any more.
+        // An owner that has lost the bundle records nothing any more.
         assert!(!old.renew(&lost, LEASE).await?);
         assert!(
             !old.finish(&lost, &finish("x", BuildResult::Success, None))

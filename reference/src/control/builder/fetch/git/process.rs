@@ -68,7 +68,7 @@ impl Running {
 
     /// Kills the process group.
     pub(super) fn kill(&self) {
-        // It may have ended already.
+        // The program may have ended already.
         let _ = kill_process_group(Pid::from_child(&self.0), Signal::KILL);
     }
 
@@ -83,7 +83,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         self.kill();
-        // It has been killed.
+        // The program has been killed.
         let _ = self.0.wait();
     }
 }
