@@ -55,24 +55,24 @@ pub(super) fn places(storage: &ObjectStorage, roots: &[PathBuf]) -> Places {
     if let Some(aws) = &storage.aws {
         let (server, folder) = endpoint(aws);
         let path = format!("{folder}/{}/", aws.bucket).to_lowercase();
-        let key = steps(&format!("{path}{}", aws.key));
+        let key = resolved_segments(&format!("{path}{}", aws.key));
         places.own.insert(digest(&server, &key));
     }
     if let Some(gcp) = &storage.gcp {
         let path = format!("{}/{}", gcp.bucket.to_lowercase(), gcp.object);
-        places.own.insert(digest(GOOGLE, &steps(&path)));
+        places.own.insert(digest(GOOGLE, &resolved_segments(&path)));
     }
     if let Some(azure) = &storage.azure {
         let (server, folder) = account(azure);
         let path = format!("{folder}/{}/", azure.container).to_lowercase();
-        let blob = steps(&format!("{path}{}", azure.path));
+        let blob = resolved_segments(&format!("{path}{}", azure.path));
         places.own.insert(digest(&server, &blob));
     }
     if let Some(file) = &storage.filesystem {
         places.is_file = true;
         add_file(&mut places, &file.path);
         if let Ok(target) = Target::new(&file.path, roots) {
-            add_file(&mut places, &target.real().to_string_lossy());
+            add_file(&mut places, &target.resolved().to_string_lossy());
         }
     }
     places
@@ -85,7 +85,7 @@ fn add_file(places: &mut Places, path: &str) {
         false => "file",
     };
     let path = String::from_utf8_lossy(&decoded(path)).to_lowercase();
-    let steps = steps(&path);
+    let steps = resolved_segments(&path);
     places.own.insert(digest(kind, &steps));
     let folders = (1..steps.len()).filter_map(|end| steps.get(..end));
     let folders = folders.map(|folder| digest(kind, folder));
@@ -112,7 +112,7 @@ pub(super) fn is_below(
         gcp.object.clone()
     } else if let Some(azure) = &storage.azure {
         // Servers other than Azure's have the account name in the path.
-        match steps(&account(azure).1).len() {
+        match resolved_segments(&account(azure).1).len() {
             0 | 1 => azure.path.clone(),
             _ => return false,
         }
@@ -180,7 +180,7 @@ fn server(url: &str) -> Option<(String, String, String)> {
 }
 
 /// Returns the segments of a percent-decoded path, with `..` resolved.
-fn steps(path: &str) -> Vec<Vec<u8>> {
+fn resolved_segments(path: &str) -> Vec<Vec<u8>> {
     let mut steps = Vec::new();
     for step in segments(&decoded(path)) {
         match step.as_slice() {

@@ -16,7 +16,7 @@ use super::mount::{self, Mount};
 use super::requirements::MountedSource;
 use super::roots::{Path, Roots};
 use super::versions::ManifestVersions as Versions;
-use super::{Limits, archive, documents, modules, rewrite, roots};
+use super::{Built, Limits, archive, documents, modules, rewrite, roots};
 
 /// Characters that are not escaped in the name of a folder.
 const UNESCAPED: &AsciiSet = &NON_ALPHANUMERIC
@@ -61,17 +61,6 @@ struct SourceManifests {
 struct Manifest {
     revision: String,
     roots: Option<Vec<String>>,
-}
-
-/// Finished bundle, without its name.
-#[derive(Debug)]
-pub(super) struct Assembled {
-    /// Archive of the bundle.
-    pub(super) archive: Vec<u8>,
-    /// Revision in the manifest of the bundle.
-    pub(super) revision: String,
-    /// Whether the bundle has the root of all documents.
-    pub(super) owns_all: bool,
 }
 
 impl Assembly {
@@ -156,8 +145,8 @@ impl Assembly {
                 None => return Ok(None),
             }
         }
-        self.quota.take(id, module.text.len() as u64)?;
-        let root = roots::expressible(&rewrite::package(&module));
+        self.quota.charge(id, module.text.len() as u64)?;
+        let root = roots::longest_expressible(&rewrite::package(&module));
         let root = root.map_err(|why| format!("{id}: {why}"))?;
         self.modules.insert(id.to_owned(), (module, version));
         Ok(Some(root))
@@ -180,9 +169,11 @@ impl Assembly {
         let Some(document) = documents::read(kind, bytes).map_err(refused)? else {
             return Ok(None);
         };
-        self.quota.take(path, bytes.len() as u64)?;
+        self.quota.charge(path, bytes.len() as u64)?;
         documents::place(&mut self.documents, &place, document).map_err(refused)?;
-        roots::expressible(&place).map(Some).map_err(refused)
+        roots::longest_expressible(&place)
+            .map(Some)
+            .map_err(refused)
     }
 
     fn manifest(&mut self, source: &str, bytes: &[u8]) -> Result<(), String> {
@@ -202,7 +193,8 @@ impl Assembly {
     }
 
     /// Compiles the policy and builds the archive of the bundle with this name. `wanted` computes
-    /// the revision from the content hash, or returns `None` to use the hash.
+    /// the revision from the content hash, or returns `None` to use the hash. The result has neither
+    /// commits nor a fingerprint.
     ///
     /// # Errors
     /// When the mounted sources are inconsistent.
@@ -210,10 +202,10 @@ impl Assembly {
         self,
         bundle: &str,
         wanted: impl FnOnce(&str) -> Option<Result<String, String>>,
-    ) -> Result<Assembled, String> {
+    ) -> Result<Built, String> {
         let mut roots = self.final_roots()?;
         if roots.is_empty() {
-            roots.push(roots::of_nothing(bundle));
+            roots.push(roots::of_empty_bundle(bundle));
         }
         let mut compiler = Compiler::new(&Policy::default()).documents(&self.documents);
         let mut modules = Vec::with_capacity(self.modules.len());
@@ -251,10 +243,12 @@ impl Assembly {
         let manifest = serde_json::Value::from(manifest).to_string();
         files.push((".manifest", manifest.as_bytes()));
         let archive = archive::write(files).map_err(|why| format!("archive: {why}"))?;
-        Ok(Assembled {
+        Ok(Built {
             archive,
             revision,
             owns_all,
+            commits: BTreeMap::new(),
+            fingerprint: None,
         })
     }
 
@@ -263,7 +257,7 @@ impl Assembly {
         let Some((given, sources)) = &self.given.roots else {
             return Ok(self.roots.to_strings());
         };
-        if let Some((path, owner)) = self.roots.outside(given) {
+        if let Some((path, owner)) = self.roots.first_uncovered(given) {
             return Err(format!(
                 "`{path}` of source `{owner}` lies outside of the roots in the manifest of source `{}`: {}",
                 sources.join("`, `"),

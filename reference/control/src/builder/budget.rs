@@ -1,7 +1,7 @@
 //! Evaluation budget, shared by all expressions and queries of one build.
 //!
-//! These are Rego code of the owners of the definitions, so each build has its own budget.
-//! Exhausting it does not affect other builds, and no evaluation of a build runs without it.
+//! The owners of definitions write these expressions and queries. Each build has its own budget, so
+//! that an expensive one fails only its own build.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,7 +35,7 @@ pub(super) struct Budget {
     bounds: EvaluationBounds,
     /// Total time of the evaluations so far.
     taken: Mutex<Duration>,
-    made: Arc<Allocated>,
+    allocated: Arc<Allocated>,
     exhausted: AtomicBool,
 }
 
@@ -49,9 +49,9 @@ struct Allocated {
 impl Allocated {
     fn add(&self, bytes: u64) -> Result<(), Ended> {
         let before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
-        let made = before.saturating_add(bytes);
+        let allocated = before.saturating_add(bytes);
         match self.most {
-            Some(most) if made > most => Err(Ended::Memory),
+            Some(most) if allocated > most => Err(Ended::Memory),
             _ => Ok(()),
         }
     }
@@ -59,8 +59,8 @@ impl Allocated {
 
 /// Builds have their own threads, and few run at a time, so evaluations never have to wait.
 impl Governor for Allocated {
-    fn checkpoint(&self, made: u64, _: &dyn Fn() -> Result<(), Ended>) -> Result<(), Ended> {
-        self.add(made)
+    fn checkpoint(&self, allocated: u64, _: &dyn Fn() -> Result<(), Ended>) -> Result<(), Ended> {
+        self.add(allocated)
     }
 
     fn rest(&self) {}
@@ -68,14 +68,14 @@ impl Governor for Allocated {
 
 impl Budget {
     pub(super) fn new(bounds: EvaluationBounds) -> Self {
-        let made = Allocated {
+        let allocated = Allocated {
             bytes: AtomicU64::new(0),
             most: bounds.memory,
         };
         Self {
             bounds,
             taken: Mutex::default(),
-            made: Arc::new(made),
+            allocated: Arc::new(allocated),
             exhausted: AtomicBool::new(false),
         }
     }
@@ -104,7 +104,7 @@ impl Budget {
             deadline: left.and_then(|left| begun.checked_add(left)),
             values: self.bounds.memory.map(|bytes| bytes / rego::VALUE_BYTES),
             trial: false,
-            governor: Some(Arc::<Allocated>::clone(&self.made)),
+            governor: Some(Arc::<Allocated>::clone(&self.allocated)),
         };
         let answers = query.evaluate(&mut evaluation);
         *taken = taken.saturating_add(begun.elapsed());
@@ -117,23 +117,23 @@ impl Budget {
     /// When it is longer than `most` bytes, or the memory budget is exhausted.
     pub(super) fn text(&self, value: &Value, most: usize) -> Result<Vec<u8>, String> {
         let text = value.to_json(false, most).map_err(|why| why.to_string())?;
-        match self.made.add(text.len() as u64) {
+        match self.allocated.add(text.len() as u64) {
             Ok(()) => Ok(text),
-            Err(_) => Err(self.used_up("the results are too long")),
+            Err(_) => Err(self.mark_exhausted("the results are too long")),
         }
     }
 
     fn failed(&self, failure: &EvalError) -> String {
         match failure.code {
             EvalCode::Cancelled | EvalCode::Internal | EvalCode::Memory => {
-                self.used_up(&failure.to_string())
+                self.mark_exhausted(&failure.to_string())
             }
             _ => failure.to_string(),
         }
     }
 
     /// Marks the budget as exhausted; returns the error message, which lists all limits.
-    fn used_up(&self, what: &str) -> String {
+    fn mark_exhausted(&self, what: &str) -> String {
         self.exhausted.store(true, Ordering::Relaxed);
         let time = self.bounds.time.map(|time| format!("take {time:?}"));
         let memory = |bytes: u64| format!("make values of {} MiB", bytes >> 20);

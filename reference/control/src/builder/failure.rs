@@ -13,41 +13,49 @@ pub(crate) struct BuildError {
     pub(crate) result: BuildResult,
     /// Human-readable description of the error and its location.
     pub(crate) message: String,
-    /// Whether its evaluations exhausted their budget: a retry would fail the same way.
+    /// Whether the evaluations of the build exhausted their budget: a retry would fail the same
+    /// way.
     pub(crate) exhausted: bool,
 }
 
 impl BuildError {
-    /// A source could not be fetched.
-    pub(super) fn sync(message: impl Into<String>) -> Self {
+    /// Creates the error for a source that cannot be fetched.
+    pub(super) fn sync(message: impl ToString) -> Self {
         Self::new(Phase::Sync, BuildResult::SyncFailed, message)
     }
 
-    /// A transformation failed.
-    pub(super) fn transform(message: impl Into<String>) -> Self {
+    /// Creates the error for a failed transformation.
+    pub(super) fn transform(message: impl ToString) -> Self {
         Self::new(Phase::Transform, BuildResult::TransformFailed, message)
     }
 
-    /// The sources do not form a valid bundle.
-    pub(super) fn build(message: impl Into<String>) -> Self {
+    /// Creates the error for sources that do not form a valid bundle.
+    pub(super) fn build(message: impl ToString) -> Self {
         Self::new(Phase::Build, BuildResult::BuildFailed, message)
     }
 
-    /// The definitions contradict each other or reference something that does not exist.
-    pub(super) fn config(message: impl Into<String>) -> Self {
+    /// Creates the error for definitions that contradict each other, are not allowed, or reference
+    /// something that does not exist.
+    pub(super) fn config(message: impl ToString) -> Self {
         Self::new(Phase::Sync, BuildResult::ConfigError, message)
     }
 
-    /// Internal error of the server.
-    pub(super) fn internal(message: impl Into<String>) -> Self {
+    /// Creates the error for an internal failure of the server.
+    pub(super) fn internal(message: impl ToString) -> Self {
         Self::new(Phase::Build, BuildResult::InternalError, message)
     }
 
-    fn new(phase: Phase, result: BuildResult, message: impl Into<String>) -> Self {
+    /// Adds context to the message.
+    pub(super) fn within(self, context: &str) -> Self {
+        let message = format!("{context}: {}", self.message);
+        Self { message, ..self }
+    }
+
+    fn new(phase: Phase, result: BuildResult, message: impl ToString) -> Self {
         Self {
             phase,
             result,
-            message: message.into(),
+            message: message.to_string(),
             exhausted: false,
         }
     }

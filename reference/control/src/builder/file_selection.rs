@@ -166,7 +166,7 @@ impl Selection {
     }
 
     /// Whether a file is selected and relevant to a bundle.
-    pub(super) fn takes(&self, path: &str) -> bool {
+    pub(super) fn selects(&self, path: &str) -> bool {
         let included = match &self.included.set {
             None => true,
             Some(set) => {
@@ -186,7 +186,7 @@ impl Selection {
     }
 
     /// Records that a folder is skipped, with a trailing slash: its files may match patterns.
-    pub(super) fn passes_over(&self, folder: &str) {
+    pub(super) fn record_skipped(&self, folder: &str) {
         for (text, met) in self.included.texts.iter().zip(self.met.iter()) {
             if reaches(text, folder) {
                 met.store(true, Ordering::Relaxed);
@@ -195,7 +195,7 @@ impl Selection {
     }
 
     /// Returns the first include pattern that no file has matched, after all files were checked.
-    pub(super) fn unmet(&self) -> Option<&str> {
+    pub(super) fn first_unmatched(&self) -> Option<&str> {
         let mut patterns = self.included.texts.iter().zip(self.met.iter());
         let unmet = patterns.find(|(_, met)| !met.load(Ordering::Relaxed));
         unmet.map(|(text, _)| text.as_str())
@@ -235,7 +235,7 @@ impl FileQuota {
     ///
     /// # Errors
     /// When it exceeds the quota.
-    pub(super) fn take(&mut self, path: &str, length: u64) -> Result<(), String> {
+    pub(super) fn charge(&mut self, path: &str, length: u64) -> Result<(), String> {
         if length > self.file {
             let limit = self.file;
             return Err(format!("`{path}` has more than {limit} bytes"));
@@ -298,7 +298,7 @@ mod tests {
             assert_eq!(reaches, expected, "{included:?} {excluded:?}");
             let takes = ["a.rego", "b/c.json", "x.rego"]
                 .iter()
-                .any(|file| selection.takes(&format!("lib/in/{file}")));
+                .any(|file| selection.selects(&format!("lib/in/{file}")));
             assert!(reaches || !takes, "{included:?} {excluded:?}");
         }
     }
@@ -338,7 +338,7 @@ mod tests {
             );
             for (paths, expected) in [(taken, true), (left, false)] {
                 for path in paths {
-                    assert_eq!(selection.takes(path), expected, "{path}");
+                    assert_eq!(selection.selects(path), expected, "{path}");
                 }
             }
         }
@@ -360,16 +360,16 @@ mod tests {
                 patterns(&["*.rego"]).unwrap_or_default(),
             );
             let other = selection.clone();
-            let taken = files.iter().filter(|file| other.takes(file)).count();
+            let taken = files.iter().filter(|file| other.selects(file)).count();
             assert!(taken <= files.len());
-            assert_eq!(selection.unmet(), unmet, "{included:?} {files:?}");
+            assert_eq!(selection.first_unmatched(), unmet, "{included:?} {files:?}");
         }
         let selection = Selection::new(
             patterns(&["lib/*", "a/*"]).unwrap_or_default(),
             Patterns::default(),
         );
-        selection.passes_over("lib/in/");
-        assert_eq!(selection.unmet(), Some("a/*"));
+        selection.record_skipped("lib/in/");
+        assert_eq!(selection.first_unmatched(), Some("a/*"));
     }
 
     #[test]
@@ -390,7 +390,7 @@ mod tests {
             let mut quota = FileQuota::new(&limits);
             let taken: Result<Vec<()>, _> = lengths
                 .iter()
-                .map(|length| quota.take("f", *length))
+                .map(|length| quota.charge("f", *length))
                 .collect();
             assert_eq!(taken.is_err(), ends, "{lengths:?}");
         }

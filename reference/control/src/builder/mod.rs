@@ -31,9 +31,9 @@ use self::assemble::Assembly;
 use self::budget::Budget;
 pub(crate) use self::budget::EvaluationBounds;
 pub(crate) use self::failure::BuildError;
-use self::fetch::Fetcher;
-use self::file_selection::{Files, Patterns};
-use self::requirements::MountedSource;
+use self::fetch::{Fetched, Fetcher};
+use self::file_selection::Patterns;
+use self::requirements::{MountedSource, MountedSources};
 use self::revision::Revision;
 use super::blocking;
 use super::model::{BuildOptions, Bundle, Secret, Source, Stack};
@@ -171,8 +171,8 @@ impl Job {
 }
 
 /// Removes the keys that a killed server left in a work directory. No build may run in it.
-pub(crate) fn forget_keys(work_dir: &Path) {
-    fetch::forget_keys(work_dir);
+pub(crate) fn remove_keys(work_dir: &Path) {
+    fetch::remove_keys(work_dir);
 }
 
 /// Builds a bundle. `work_dir` caches repositories between builds; two builds of one bundle must
@@ -190,7 +190,7 @@ pub(crate) async fn build(
     known: Option<&str>,
 ) -> Result<Option<Built>, BuildError> {
     let budget = Arc::new(Budget::new(access.limits.evaluations));
-    let built = attempt(job, access, work_dir, synced, known, &budget).await;
+    let built = fetch_and_assemble(job, access, work_dir, synced, known, &budget).await;
     built.map_err(|failure| BuildError {
         message: redact(failure.message, job.all_secrets()),
         exhausted: budget.is_exhausted(),
@@ -198,7 +198,7 @@ pub(crate) async fn build(
     })
 }
 
-async fn attempt(
+async fn fetch_and_assemble(
     job: &Job,
     access: &Access,
     work_dir: &Path,
@@ -206,7 +206,6 @@ async fn attempt(
     known: Option<&str>,
     budget: &Arc<Budget>,
 ) -> Result<Option<Built>, BuildError> {
-    let limits = &access.limits;
     let options = job.bundle.options.as_ref();
     if let Some(target) = options.and_then(BuildOptions::compiled_to) {
         return Err(BuildError::config(format!(
@@ -214,37 +213,75 @@ async fn attempt(
              hold the policies themselves, which every engine reads"
         )));
     }
-    let found = requirements::collect(job, limits)?;
+    let sources = requirements::collect(job, &access.limits)?;
     let excluded = job.bundle.excluded_files.as_deref().unwrap_or_default();
     let excluded = Patterns::read(excluded)
         .map_err(|why| BuildError::config(format!("excluded_files: {why}")))?;
-    let mut fetcher = Fetcher::new(job, access, work_dir, synced)?;
+    let fetcher = Fetcher::new(job, access, work_dir, synced)?;
+    let fetched = fetch(job, &sources, fetcher).await?;
+    let (fingerprint, fetched) = fingerprint(job, &access.limits, fetched).await?;
+    if fingerprint.is_some() && fingerprint.as_deref() == known {
+        return Ok(None);
+    }
+    let built = assemble(job, access, sources.parts, excluded, fetched, budget).await?;
+    Ok(Some(Built {
+        fingerprint,
+        ..built
+    }))
+}
+
+/// Fetches all sources of a bundle, and removes the cached repositories of others.
+async fn fetch(
+    job: &Job,
+    sources: &MountedSources,
+    mut fetcher: Fetcher<'_>,
+) -> Result<BTreeMap<String, Fetched>, BuildError> {
     let mut fetched = BTreeMap::new();
-    for part in &found.parts {
+    for part in &sources.parts {
         if let Some(input) = job.sources.get(&part.source)
             && !fetched.contains_key(&part.source)
         {
-            let pin = found.pins.get(&part.source).map(String::as_str);
+            let pin = sources.pins.get(&part.source).map(String::as_str);
             let files = fetcher.fetch(&part.source, input, pin).await?;
             fetched.insert(part.source.clone(), files);
         }
     }
-    fetcher.forget();
-    let mut fingerprint = Some(String::new()).filter(|_| !job.may_differ());
-    if fingerprint.is_some() && !job.is_stored() {
-        let told = blocking::run(limits.work, move |_| (fingerprint::of(&fetched), fetched));
-        let told = told.await;
-        let (print, files) = told.map_err(|lost| BuildError::internal(lost.to_string()))?;
-        (fingerprint, fetched) = (Some(print), files);
+    fetcher.remove_unused();
+    Ok(fetched)
+}
+
+/// Computes the fingerprint of a build, and returns the fetched files.
+async fn fingerprint(
+    job: &Job,
+    limits: &Limits,
+    fetched: BTreeMap<String, Fetched>,
+) -> Result<(Option<String>, BTreeMap<String, Fetched>), BuildError> {
+    if job.may_differ() {
+        return Ok((None, fetched));
     }
-    if fingerprint.is_some() && fingerprint.as_deref() == known {
-        return Ok(None);
+    if job.is_stored() {
+        return Ok((Some(String::new()), fetched));
     }
-    let mut layers = BTreeMap::new();
-    let mut commits = BTreeMap::new();
-    let mut sources = BTreeMap::new();
+    let hashed = blocking::run(limits.work, move |_| {
+        (Some(fingerprint::of(&fetched)), fetched)
+    });
+    hashed.await.map_err(BuildError::internal)
+}
+
+/// Transforms the fetched documents, and assembles all mounted sources. The result has no
+/// fingerprint yet.
+async fn assemble(
+    job: &Job,
+    access: &Access,
+    parts: Vec<MountedSource>,
+    excluded: Patterns,
+    fetched: BTreeMap<String, Fetched>,
+    budget: &Arc<Budget>,
+) -> Result<Built, BuildError> {
+    let (mut layers, mut commits, mut sources) =
+        (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     for (source, files) in fetched {
-        let files = files.transformed(&source, limits, budget).await?;
+        let files = files.transformed(&source, &access.limits, budget).await?;
         let commit = files.origins.commit.clone();
         commits.extend(commit.map(|commit| (source.clone(), commit)));
         sources.insert(source.clone(), files.origins);
@@ -256,41 +293,24 @@ async fn attempt(
         sources,
         environment: access.environment.clone(),
     });
-    let (limits, name, budget) = (limits.clone(), job.name.clone(), Arc::clone(budget));
-    let made = blocking::run(limits.work, move |cancelled| {
-        let assembly = assembled(&found.parts, &layers, &excluded, &limits)?;
+    let (limits, name, budget) = (access.limits.clone(), job.name.clone(), Arc::clone(budget));
+    let assembled = blocking::run(limits.work, move |cancelled| {
+        let mut assembly = Assembly::new(&limits, &parts);
+        for part in &parts {
+            let files = layers.get(&part.source).map(Vec::as_slice);
+            assembly.add(part, files.unwrap_or_default(), &excluded)?;
+        }
         let revision = |content: &str| {
             let revision = revision.as_ref()?;
             Some(revision.resolve(content, &budget, cancelled))
         };
         assembly.finish(&name, revision)
     });
-    let made = made
+    let built = assembled
         .await
-        .map_err(|lost| BuildError::internal(lost.to_string()))?;
-    let made = made.map_err(BuildError::build)?;
-    Ok(Some(Built {
-        archive: made.archive,
-        revision: made.revision,
-        owns_all: made.owns_all,
-        commits,
-        fingerprint,
-    }))
-}
-
-/// Assembles all mounted sources.
-fn assembled(
-    parts: &[MountedSource],
-    layers: &BTreeMap<String, Vec<Files>>,
-    excluded: &Patterns,
-    limits: &Limits,
-) -> Result<Assembly, String> {
-    let mut assembly = Assembly::new(limits, parts);
-    for part in parts {
-        let files = layers.get(&part.source);
-        assembly.add(part, files.map(Vec::as_slice).unwrap_or_default(), excluded)?;
-    }
-    Ok(assembly)
+        .map_err(BuildError::internal)?
+        .map_err(BuildError::build)?;
+    Ok(Built { commits, ..built })
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ impl PolicyQuota {
         Self(bytes)
     }
 
-    fn take(&mut self, id: &str, bytes: &[u8]) -> Result<(), String> {
+    fn charge(&mut self, id: &str, bytes: &[u8]) -> Result<(), String> {
         let left = self.0.checked_sub(bytes.len() as u64);
         self.0 = left.ok_or_else(|| format!("the policies up to `{id}` have too many bytes"))?;
         Ok(())
@@ -30,7 +30,7 @@ pub(super) fn read(
     bytes: &[u8],
     version: Option<Version>,
 ) -> Result<(Module, Version), String> {
-    quota.take(id, bytes)?;
+    quota.charge(id, bytes)?;
     let text = std::str::from_utf8(bytes).map_err(|why| format!("`{id}`: {why}"))?;
     let attempt = |version| Module::parse_as(id, text, version).map(|module| (module, version));
     if let Some(version) = version {

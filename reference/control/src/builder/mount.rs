@@ -14,7 +14,7 @@ pub(super) struct Mount {
 
 impl Mount {
     /// Returns the mounted path of a selected path.
-    pub(super) fn moved(&self, path: &[String]) -> Option<Vec<String>> {
+    pub(super) fn mounted(&self, path: &[String]) -> Option<Vec<String>> {
         let rest = path.strip_prefix(self.from.as_slice())?;
         Some([self.to.as_slice(), rest].concat())
     }
@@ -24,7 +24,7 @@ impl Mount {
 pub(super) fn place(mounts: &[Mount], path: Vec<String>) -> Option<Vec<String>> {
     mounts
         .iter()
-        .try_fold(path, |path, mount| mount.moved(&path))
+        .try_fold(path, |path, mount| mount.mounted(&path))
 }
 
 /// Parses a path such as `data.a["b-c"]`, in which `data` is optional.

@@ -44,7 +44,7 @@ pub(super) fn collect(job: &Job, limits: &Limits) -> Result<MountedSources, Buil
     let mut parts = MountedSources::default();
     let mut open = VecDeque::new();
     let own = job.bundle.requirements.as_deref().unwrap_or_default();
-    parts.follow(own, &[], None, &[], &mut open)?;
+    parts.add(own, &[], None, &[], &mut open)?;
     let labels = job.bundle.labels.clone().unwrap_or_default();
     let options = job.bundle.options.as_ref();
     let mounts_stacks = options.is_none_or(BuildOptions::mounts_stacks);
@@ -52,7 +52,7 @@ pub(super) fn collect(job: &Job, limits: &Limits) -> Result<MountedSources, Buil
         if stack.selection().selects(&labels) {
             let theirs = stack.requirements.as_deref().unwrap_or_default();
             let above = mounts_stacks.then_some(name.as_str());
-            parts.follow(theirs, &[], above, &[], &mut open)?;
+            parts.add(theirs, &[], above, &[], &mut open)?;
         }
     }
     while let Some(Open { part, mut chain }) = open.pop_front() {
@@ -72,7 +72,7 @@ pub(super) fn collect(job: &Job, limits: &Limits) -> Result<MountedSources, Buil
         chain.push(part.source.clone());
         let further = source.definition.requirements.as_deref();
         let further = further.unwrap_or_default();
-        parts.follow(further, &part.mounts, None, &chain, &mut open)?;
+        parts.add(further, &part.mounts, None, &chain, &mut open)?;
         parts.parts.push(part);
     }
     Ok(parts)
@@ -81,7 +81,7 @@ pub(super) fn collect(job: &Job, limits: &Limits) -> Result<MountedSources, Buil
 impl MountedSources {
     /// Adds a list of requirements. If several name one source, the last one wins; those on a
     /// source in the chain are dropped, to break cycles.
-    fn follow(
+    fn add(
         &mut self,
         requirements: &[Requirement],
         mounts: &[Mount],

@@ -71,7 +71,10 @@ impl Roots {
     /// Returns the roots for a manifest, in the order in which sources were added. Engines match
     /// the escaped form for packages and the plain one for documents, so both are included.
     pub(super) fn to_strings(&self) -> Vec<String> {
-        let forms = self.order.iter().map(|path| (escaped(path), plain(path)));
+        let forms = self
+            .order
+            .iter()
+            .map(|path| (join_escaped(path), join_plain(path)));
         let forms = forms.map(
             |(escaped, plain)| match plain.filter(|plain| *plain != escaped) {
                 Some(plain) => vec![escaped, plain],
@@ -82,7 +85,7 @@ impl Roots {
     }
 
     /// Returns a path that no root covers, and its source.
-    pub(super) fn outside(&self, roots: &[String]) -> Option<(String, &str)> {
+    pub(super) fn first_uncovered(&self, roots: &[String]) -> Option<(String, &str)> {
         let covered = |path: &str| {
             let holds = |root: &String| {
                 let rest = path.strip_prefix(root.as_str());
@@ -91,16 +94,16 @@ impl Roots {
             roots.iter().any(holds)
         };
         let outside = self.owners.iter().find(|(path, _)| {
-            !covered(&escaped(path)) && !plain(path).is_some_and(|plain| covered(&plain))
+            !covered(&join_escaped(path)) && !join_plain(path).is_some_and(|plain| covered(&plain))
         });
-        outside.map(|(path, owner)| (escaped(path), owner.as_str()))
+        outside.map(|(path, owner)| (join_escaped(path), owner.as_str()))
     }
 }
 
 /// Returns the root of an empty bundle. Engines do not load a bundle without roots, and would
 /// retain its previous content; no other bundle uses this path.
-pub(super) fn of_nothing(bundle: &str) -> String {
-    escaped(&["system".to_owned(), "empty".to_owned(), bundle.to_owned()])
+pub(super) fn of_empty_bundle(bundle: &str) -> String {
+    join_escaped(&["system".to_owned(), "empty".to_owned(), bundle.to_owned()])
 }
 
 /// Returns the longest prefix of a path that a root can name: engines compare the segments of roots
@@ -108,7 +111,7 @@ pub(super) fn of_nothing(bundle: &str) -> String {
 ///
 /// # Errors
 /// When there is none, so that only the root of all documents would match.
-pub(super) fn expressible(path: &[String]) -> Result<Path, String> {
+pub(super) fn longest_expressible(path: &[String]) -> Result<Path, String> {
     let steps = path.iter().take_while(|step| !step.contains(UNESCAPABLE));
     let steps: Path = steps.cloned().collect();
     match steps.is_empty() && !path.is_empty() {
@@ -121,13 +124,13 @@ pub(super) fn expressible(path: &[String]) -> Result<Path, String> {
 }
 
 /// Joins a path without escapes, if that is unambiguous.
-fn plain(path: &[String]) -> Option<String> {
+fn join_plain(path: &[String]) -> Option<String> {
     let is_clear = path.iter().all(|step| !step.contains(UNESCAPABLE));
     is_clear.then(|| path.join("/"))
 }
 
 /// Joins a path with escapes.
-fn escaped(path: &[String]) -> String {
+fn join_escaped(path: &[String]) -> String {
     let steps = path
         .iter()
         .map(|step| utf8_percent_encode(step, ESCAPED).to_string());
@@ -163,7 +166,7 @@ mod tests {
             (&["b/c", "d"], Err(())),
             (&["%"], Err(())),
         ] {
-            let found = expressible(&path(steps));
+            let found = longest_expressible(&path(steps));
             assert_eq!(found.map_err(drop), expected.map(path), "{steps:?}");
         }
     }
@@ -224,7 +227,7 @@ mod tests {
             (&[], Some("a/b")),
         ] {
             let given: Vec<String> = given.iter().map(|root| (*root).to_owned()).collect();
-            let outside = roots.outside(&given).map(|(path, _)| path);
+            let outside = roots.first_uncovered(&given).map(|(path, _)| path);
             assert_eq!(outside.as_deref(), expected, "{given:?}");
         }
         Ok(())

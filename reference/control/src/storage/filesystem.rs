@@ -93,11 +93,11 @@ impl Target {
 
     /// Returns the path with links resolved. A folder that does not exist counts as a plain folder;
     /// a link at the file itself is not followed, because it is replaced.
-    pub(crate) fn real(&self) -> PathBuf {
+    pub(crate) fn resolved(&self) -> PathBuf {
         let root = self.root.clone();
         let root = root.canonicalize().unwrap_or(root);
         let folders = self.folders.iter();
-        let folder = folders.fold(root, |folder, name| followed(folder.join(name)));
+        let folder = folders.fold(root, |folder, name| resolve_link(folder.join(name)));
         folder.join(&self.name)
     }
 
@@ -109,7 +109,7 @@ impl Target {
     pub(super) fn compare(&self, archive: &[u8]) -> Result<StoredObject, StorageError> {
         let folder = self.folder()?;
         let path = folder.join(&self.name);
-        self.revoke(&folder.join(STAGING), None)
+        self.remove_incomplete(&folder.join(STAGING), None)
             .map_err(|failure| refused(&path, failure))?;
         match fs::symlink_metadata(&path) {
             Err(failure) if failure.kind() == io::ErrorKind::NotFound => {
@@ -135,11 +135,12 @@ impl Target {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub(super) fn holds(&self, digest: &str) -> Result<bool, StorageError> {
+    pub(super) fn contains(&self, digest: &str) -> Result<bool, StorageError> {
         let folder = self.folder()?;
         let path = folder.join(&self.name);
         let failed = |failure| refused(&path, failure);
-        self.revoke(&folder.join(STAGING), None).map_err(failed)?;
+        self.remove_incomplete(&folder.join(STAGING), None)
+            .map_err(failed)?;
         if !fs::symlink_metadata(&path).map_err(failed)?.is_file() {
             return Ok(false);
         }
@@ -163,7 +164,7 @@ impl Target {
         let folder = self.folder()?;
         let target = folder.join(&self.name);
         let written = self
-            .begin(&folder.join(STAGING))
+            .create_incomplete(&folder.join(STAGING))
             .and_then(|(mut file, path)| {
                 file.write_all(archive)?;
                 file.sync_all()?;
@@ -191,7 +192,8 @@ impl Target {
         let Partial { path, target } = partial;
         let failed = |failure| refused(&target, failure);
         let staging = path.parent().map(Path::to_owned).unwrap_or_default();
-        self.revoke(&staging, Some(&path)).map_err(failed)?;
+        self.remove_incomplete(&staging, Some(&path))
+            .map_err(failed)?;
         match path.persist(&target) {
             Ok(()) => {}
             Err(failure) if failure.error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -217,7 +219,7 @@ impl Target {
     }
 
     /// Creates an incomplete file, which is removed on drop unless it is renamed.
-    fn begin(&self, staging: &Path) -> io::Result<(fs::File, TempPath)> {
+    fn create_incomplete(&self, staging: &Path) -> io::Result<(fs::File, TempPath)> {
         let prefix = self.prefix();
         let mut builder = tempfile::Builder::new();
         let builder = builder.prefix(&prefix);
@@ -234,13 +236,13 @@ impl Target {
                 Err(failure) if failure.kind() == io::ErrorKind::NotFound && tries < TRIES => {
                     tries += 1;
                 }
-                made => return made.map(tempfile::NamedTempFile::into_parts),
+                created => return created.map(tempfile::NamedTempFile::into_parts),
             }
         }
     }
 
     /// Removes the other incomplete files for this file, and abandoned ones of earlier processes.
-    fn revoke(&self, staging: &Path, own: Option<&Path>) -> io::Result<()> {
+    fn remove_incomplete(&self, staging: &Path, own: Option<&Path>) -> io::Result<()> {
         let prefix = self.prefix();
         let entries = match staging.read_dir() {
             Err(failure) if failure.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -289,7 +291,7 @@ impl Target {
                 Err(failure) if failure.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(failure) => return Err(refused(&next, failure)),
             }
-            folder = followed(next.clone());
+            folder = resolve_link(next.clone());
             if !folder.starts_with(&root) {
                 let message = format!("`{}` leads out of the operator's folder", next.display());
                 return Err(StorageError::Config(message));
@@ -308,7 +310,7 @@ pub(crate) struct Partial {
 
 /// Resolves a path that is a link; returns the path itself if it is not a link or is dangling. Its
 /// parent folders contain no links, so they are only resolved again if it is one.
-fn followed(path: PathBuf) -> PathBuf {
+fn resolve_link(path: PathBuf) -> PathBuf {
     let is_link = path
         .symlink_metadata()
         .is_ok_and(|found| found.is_symlink());
@@ -386,7 +388,7 @@ mod tests {
         let linked = Target::new(&deepest.replacen('d', "link", 1), &roots)?;
         let begun = std::time::Instant::now();
         for _ in 0..1000 {
-            assert_eq!(linked.real(), target.real());
+            assert_eq!(linked.resolved(), target.resolved());
         }
         let took = begun.elapsed();
         assert!(took < Duration::from_secs(5), "{took:?}");

@@ -130,15 +130,15 @@ impl Storage {
 
     /// Whether a written archive is still there, by its digest and recorded identity. `false` when
     /// this is unknown.
-    pub(crate) async fn holds(&self, digest: &str, known: &Identity) -> bool {
-        let held = match self {
-            Self::Object(object) => object.holds(known).await,
+    pub(crate) async fn contains(&self, digest: &str, known: &Identity) -> bool {
+        let contains = match self {
+            Self::Object(object) => object.contains(known).await,
             Self::File(target) => {
                 let (target, digest) = (target.clone(), digest.to_owned());
-                blocking(move || target.holds(&digest)).await
+                blocking(move || target.contains(&digest)).await
             }
         };
-        held.unwrap_or(false)
+        contains.unwrap_or(false)
     }
 
     /// Prepares a write as far as possible without making it visible: a file is complete on the

@@ -35,7 +35,7 @@ impl Object {
         match *self {}
     }
 
-    pub(super) async fn holds(&self, _: &Identity) -> Result<bool, StorageError> {
+    pub(super) async fn contains(&self, _: &Identity) -> Result<bool, StorageError> {
         match *self {}
     }
 

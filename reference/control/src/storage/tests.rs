@@ -1,4 +1,4 @@
-//! Storages: which requests are sent to them.
+//! Requests that are sent to storages.
 
 use std::collections::BTreeMap;
 

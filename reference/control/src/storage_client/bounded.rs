@@ -34,7 +34,7 @@ pub(super) struct Bounded(pub(super) reqwest::Client);
 #[async_trait]
 impl HttpService for Bounded {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let proofs = proofs(request.headers());
+        let proofs = credentials(request.headers());
         let (head, body) = self.0.call(request).await?.into_parts();
         if head.status == StatusCode::PARTIAL_CONTENT && !is_countable(&head.headers) {
             return Err(HttpError::new(HttpErrorKind::Decode, Uncountable));
@@ -42,8 +42,8 @@ impl HttpService for Bounded {
         if !head.status.is_client_error() && !head.status.is_server_error() {
             return Ok(HttpResponse::from_parts(head, body));
         }
-        let bytes = beginning(body).await;
-        let text = hide(String::from_utf8_lossy(&bytes).into_owned(), &proofs);
+        let bytes = read_beginning(body).await;
+        let text = redact(String::from_utf8_lossy(&bytes).into_owned(), &proofs);
         Ok(HttpResponse::from_parts(head, text.into()))
     }
 }
@@ -64,7 +64,7 @@ fn is_countable(headers: &HeaderMap) -> bool {
 }
 
 /// Reads the beginning of a body. It ends where the body is interrupted or becomes too slow.
-async fn beginning(mut body: HttpResponseBody) -> Vec<u8> {
+async fn read_beginning(mut body: HttpResponseBody) -> Vec<u8> {
     let mut bytes = Vec::new();
     let reading = async {
         while let Some(Ok(frame)) = body.frame().await {
@@ -84,7 +84,7 @@ async fn beginning(mut body: HttpResponseBody) -> Vec<u8> {
 }
 
 /// Returns the credentials in the headers of a request: tokens and signatures.
-fn proofs(headers: &HeaderMap) -> Vec<String> {
+fn credentials(headers: &HeaderMap) -> Vec<String> {
     let authorization = headers.get(AUTHORIZATION).into_iter();
     let values = authorization.chain(headers.get(SESSION_TOKEN));
     let texts = values.filter_map(|value| value.to_str().ok());
@@ -100,7 +100,7 @@ fn proofs(headers: &HeaderMap) -> Vec<String> {
     proofs.map(str::to_owned).collect()
 }
 
-fn hide(mut text: String, proofs: &[String]) -> String {
+fn redact(mut text: String, proofs: &[String]) -> String {
     for proof in proofs {
         if text.contains(proof.as_str()) {
             text = text.replace(proof.as_str(), HIDDEN);
@@ -137,13 +137,13 @@ mod tests {
             headers.insert(name, HeaderValue::from_static(value));
             let echo = format!("<Header>{value}</Header>");
             let expected = format!("<Header>{shown}</Header>");
-            assert_eq!(hide(echo, &proofs(&headers)), expected);
+            assert_eq!(redact(echo, &credentials(&headers)), expected);
         }
         let text = "the signature c2lnbmF0dXJlIG9mIDMyIGI= is wrong".to_owned();
         let mut headers = HeaderMap::new();
         let value = HeaderValue::from_static("SharedKey acc:c2lnbmF0dXJlIG9mIDMyIGI=");
         headers.insert(AUTHORIZATION, value);
-        let shown = hide(text, &proofs(&headers));
+        let shown = redact(text, &credentials(&headers));
         assert_eq!(shown, "the signature *** is wrong");
     }
 

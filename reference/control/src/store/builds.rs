@@ -13,19 +13,33 @@ use sqlx::{Row as _, query};
 use super::{Claim, Status, Store, StoreError};
 use crate::model::Kind;
 
-/// Result of a build.
+/// Outcome of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Finish {
-    /// Status shown by the API.
-    pub(crate) status: Status,
-    /// Whether the build succeeded.
-    pub(crate) succeeded: bool,
-    /// Record of the stored object and its location; `None` leaves it unchanged.
-    pub(crate) published: Option<String>,
-    /// Delay until the next build if nothing changes; `None` means never.
-    pub(crate) again: Option<Duration>,
-    /// Whether the bundle was not built because processes crashed during its builds.
-    pub(crate) condemned: bool,
+pub(crate) enum BuildOutcome {
+    /// The storage has the bundle.
+    Published {
+        /// Status shown by the API.
+        status: Status,
+        /// Record of the stored object and its location.
+        record: String,
+        /// Delay until the next build if nothing changes; `None` means never.
+        next: Option<Duration>,
+    },
+    /// The build failed; the record of the stored object stays.
+    Failed {
+        /// Status shown by the API.
+        status: Status,
+        /// Delay until the next build if nothing changes; `None` means never.
+        retry: Option<Duration>,
+        /// Whether the bundle was not built because processes crashed during its builds.
+        condemned: bool,
+    },
+    /// The bundle is deleted.
+    Deleted,
+    /// Another owner has the bundle.
+    Lost,
+    /// The server stops, or the definition has changed.
+    Abandoned,
 }
 
 impl Store {
@@ -41,13 +55,17 @@ impl Store {
 
     /// Whether a claim still belongs to its owner, with at least half of a lease left; a shorter
     /// lease is renewed. Most of the time nothing is written.
-    pub(crate) async fn keep(&self, claim: &Claim, lease: Duration) -> Result<bool, StoreError> {
-        let held = query(self.dialect_sql(
+    pub(crate) async fn is_owner(
+        &self,
+        claim: &Claim,
+        lease: Duration,
+    ) -> Result<bool, StoreError> {
+        let select = query(self.dialect_sql(
             "SELECT 1 FROM builds WHERE bundle_id = $1 AND claim = $2 AND lease > {now} + $3",
         ));
-        let held = held.bind(claim.bundle).bind(claim.number);
-        let held = held.bind(milliseconds(lease / 2));
-        match held.fetch_optional(self.reader()).await? {
+        let select = select.bind(claim.bundle).bind(claim.number);
+        let select = select.bind(milliseconds(lease / 2));
+        match select.fetch_optional(self.reader()).await? {
             Some(_) => Ok(true),
             None => self.renew(claim, lease).await,
         }
@@ -74,15 +92,35 @@ impl Store {
 
     /// Makes every bundle due that has ever been built: a server starts, and the storages may not
     /// have been checked meanwhile.
-    pub(crate) async fn look_again(&self) -> Result<(), StoreError> {
+    pub(crate) async fn recheck_all(&self) -> Result<(), StoreError> {
         let due = query(self.dialect_sql("UPDATE builds SET due = {now} WHERE due > {now}"));
         self.write(due).await?;
         Ok(())
     }
 
-    /// Records the result of a build and ends its claim; `false`, and nothing is recorded, when the
-    /// bundle is lost or deleted.
-    pub(crate) async fn finish(&self, claim: &Claim, finish: &Finish) -> Result<bool, StoreError> {
+    /// Records the outcome of a build and ends its claim. Returns `false` when the bundle is lost to
+    /// another owner, or deleted. Nothing is recorded then, and the bundle is marked to be written
+    /// once more, because the build may have overwritten the object of the new owner.
+    pub(crate) async fn finish(
+        &self,
+        claim: &Claim,
+        outcome: &BuildOutcome,
+    ) -> Result<bool, StoreError> {
+        let (status, record, next, condemned) = match outcome {
+            BuildOutcome::Published {
+                status,
+                record,
+                next,
+            } => (status, Some(record.clone()), *next, false),
+            BuildOutcome::Failed {
+                status,
+                retry,
+                condemned,
+            } => (status, None, *retry, *condemned),
+            BuildOutcome::Deleted => return Ok(true),
+            BuildOutcome::Abandoned => return self.release(claim).await.map(|()| true),
+            BuildOutcome::Lost => return self.mark_lost(claim.bundle).await.map(|()| false),
+        };
         let mut transaction = self.begin_unsynced().await?;
         if self.is_postgres() {
             let hold = "SELECT r.id FROM resources r WHERE r.id = $1 {hold}";
@@ -96,27 +134,29 @@ impl Store {
              due = CASE WHEN wanted = $3 THEN {now} + $6 ELSE {now} END, pause = $7 \
              WHERE bundle_id = $1 AND claim = $2",
         ));
-        let failures = match finish.succeeded {
-            true => 0,
-            false => i64::from(claim.failures) + 1,
+        let failures = match &record {
+            Some(_) => 0,
+            None => i64::from(claim.failures) + 1,
         };
         let update = update
             .bind(claim.bundle)
             .bind(claim.number)
             .bind(claim.wanted)
-            .bind(finish.published.clone())
+            .bind(record)
             .bind(failures)
-            .bind(finish.again.map(milliseconds))
-            .bind(finish.again.map_or(0, milliseconds))
-            .bind(i64::from(finish.condemned));
+            .bind(next.map(milliseconds))
+            .bind(next.map_or(0, milliseconds))
+            .bind(i64::from(condemned));
         let updated = update.execute(&mut *transaction).await?;
-        let kept = updated.rows_affected() == 1;
-        if kept {
-            self.record(&mut transaction, claim.bundle, &finish.status)
-                .await?;
+        let is_owner = updated.rows_affected() == 1;
+        if is_owner {
+            self.record(&mut transaction, claim.bundle, status).await?;
         }
         transaction.commit().await?;
-        Ok(kept)
+        if !is_owner {
+            self.mark_lost(claim.bundle).await?;
+        }
+        Ok(is_owner)
     }
 
     /// Ends leases that extend beyond `lease`, and makes bundles due whose due time exceeds the
@@ -137,17 +177,17 @@ impl Store {
             return Ok(0);
         }
         // A running build keeps its claim, unless another process claims the bundle first.
-        let mend = query(self.dialect_sql(
+        let repair = query(self.dialect_sql(
             "UPDATE builds SET lease = CASE WHEN lease > {now} + $1 THEN 0 ELSE lease END, \
              due = CASE WHEN due > {now} + pause + $2 THEN {now} ELSE due END \
              WHERE lease > {now} + $1 OR due > {now} + pause + $2",
         ));
-        self.write(mend.bind(lease).bind(slack)).await
+        self.write(repair.bind(lease).bind(slack)).await
     }
 
     /// Makes a bundle due, and deletes its record, so that it is written again even if it has not
     /// changed.
-    pub(crate) async fn publish_again(&self, bundle: i64) -> Result<(), StoreError> {
+    pub(crate) async fn mark_for_rewrite(&self, bundle: i64) -> Result<(), StoreError> {
         let again = query(self.dialect_sql(
             "UPDATE builds SET published = '', wanted = wanted + 1, due = {now} \
              WHERE bundle_id = $1",

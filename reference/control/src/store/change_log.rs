@@ -55,7 +55,7 @@ fn due(chosen: &str, is_data: bool) -> String {
 
 /// Records a change of a stack with its previous definition, if any, for the bundles that it
 /// selected. Those that the new definition selects are found by another record.
-pub(super) async fn note_stack(
+pub(super) async fn record_stack_change(
     transaction: &mut Transaction<'static, Any>,
     name: &str,
 ) -> Result<(), StoreError> {
@@ -69,7 +69,7 @@ pub(super) async fn note_stack(
 
 /// Recorded changes that are not propagated yet.
 #[derive(Debug, Default)]
-struct Noted {
+struct RecordedChanges {
     /// Ids of the recorded changes.
     ids: Vec<i64>,
     /// Names of changed resources, by kind and whether only data has changed.
@@ -84,8 +84,8 @@ impl Store {
     ///
     /// The bundles that stacks select are determined before anything is locked, because matching
     /// takes time for every pattern and every bundle. Changes made in between are recorded again.
-    pub(crate) async fn pass_on_changes(&self) -> Result<bool, StoreError> {
-        let mut noted = self.noted().await?;
+    pub(crate) async fn propagate_changes(&self) -> Result<bool, StoreError> {
+        let mut noted = self.recorded_changes().await?;
         if noted.ids.is_empty() {
             return Ok(false);
         }
@@ -95,14 +95,14 @@ impl Store {
         }
         let mut chosen = Vec::new();
         for (is_data, stacks) in std::mem::take(&mut noted.stacks) {
-            chosen.push((is_data, self.selected(stacks).await?));
+            chosen.push((is_data, self.selected_bundles(stacks).await?));
         }
         let mut transaction = self.begin_unsynced().await?;
         let turn = query(self.dialect_sql(LEADER_LOCK_SQL));
         if turn.fetch_optional(&mut *transaction).await?.is_none() {
             return Ok(false);
         }
-        let forget = format!("DELETE FROM changes WHERE id IN ({})", list(&noted.ids));
+        let forget = format!("DELETE FROM changes WHERE id IN ({})", id_list(&noted.ids));
         let forgotten = query(AssertSqlSafe(forget)).persistent(false);
         let forgotten = forgotten.execute(&mut *transaction).await?.rows_affected();
         // Another replica has been faster.
@@ -110,12 +110,12 @@ impl Store {
             return Ok(true);
         }
         for ((kind, is_data), names) in &noted.names {
-            self.follow(&mut transaction, (kind, *is_data), names)
+            self.mark_users_due(&mut transaction, (kind, *is_data), names)
                 .await?;
         }
         for (is_data, bundles) in chosen {
             for page in bundles.chunks(PAGE) {
-                let due = due(&list(page), is_data);
+                let due = due(&id_list(page), is_data);
                 let due = query(self.dialect_sql(&due)).persistent(false);
                 due.execute(&mut *transaction).await?;
             }
@@ -125,11 +125,11 @@ impl Store {
     }
 
     /// Returns the oldest recorded changes.
-    async fn noted(&self) -> Result<Noted, StoreError> {
+    async fn recorded_changes(&self) -> Result<RecordedChanges, StoreError> {
         let select =
             query("SELECT id, kind, name, definition, data FROM changes ORDER BY id LIMIT $1");
         let select = select.bind(i64::try_from(BATCH).unwrap_or(i64::MAX));
-        let mut noted = Noted::default();
+        let mut noted = RecordedChanges::default();
         for row in select.fetch_all(self.reader()).await? {
             noted.ids.push(row.try_get(0)?);
             match row.try_get::<Option<String>, _>(3)? {
@@ -156,9 +156,9 @@ impl Store {
         let users = format!(
             "{}SELECT r.definition FROM resources r \
              WHERE r.kind = 'stack' AND r.id IN (SELECT id FROM reached)",
-            reached(kind, names)
+            affected_cte(kind, names)
         );
-        let users = self.about(&users, kind, names);
+        let users = self.bind_names(&users, kind, names);
         let rows = users.fetch_all(self.reader()).await?;
         let definitions = rows.iter().map(|row| row.try_get(0));
         Ok(definitions.collect::<Result<_, sqlx::Error>>()?)
@@ -166,26 +166,26 @@ impl Store {
 
     /// Makes the bundles due that are these resources or use one of them, directly or through
     /// sources. All in one statement: a start may have very many, and other writers wait meanwhile.
-    async fn follow(
+    async fn mark_users_due(
         &self,
         transaction: &mut Transaction<'static, Any>,
         (kind, is_data): (&str, bool),
         names: &BTreeSet<String>,
     ) -> Result<(), StoreError> {
         let due = match kind == Kind::Bundle.name() {
-            true => due(&start(kind, names), is_data),
+            true => due(&start_sql(kind, names), is_data),
             false => {
                 let due = due("SELECT id FROM reached", is_data);
-                format!("{}{due}", reached(kind, names))
+                format!("{}{due}", affected_cte(kind, names))
             }
         };
-        let due = self.about(&due, kind, names);
+        let due = self.bind_names(&due, kind, names);
         due.execute(&mut **transaction).await?;
         Ok(())
     }
 
     /// Returns a statement with a kind and names as parameters.
-    fn about<'q>(
+    fn bind_names<'q>(
         &self,
         statement: &str,
         kind: &'q str,
@@ -197,7 +197,7 @@ impl Store {
     }
 
     /// Returns the bundles that any of the stacks selects.
-    async fn selected(&self, stacks: Vec<String>) -> Result<Vec<i64>, StoreError> {
+    async fn selected_bundles(&self, stacks: Vec<String>) -> Result<Vec<i64>, StoreError> {
         let mut selected = Vec::new();
         if stacks.is_empty() {
             return Ok(selected);
@@ -248,7 +248,7 @@ fn matching(bundles: impl Iterator<Item = (i64, String)>, selections: &[Selectio
 }
 
 /// Returns the statement that selects these resources, or the users of such secrets.
-fn start(kind: &str, names: &BTreeSet<String>) -> String {
+fn start_sql(kind: &str, names: &BTreeSet<String>) -> String {
     let start = match kind {
         "secret" => "SELECT user_id FROM secret_uses WHERE $1 = 'secret' AND secret",
         _ => "SELECT id FROM resources WHERE kind = $1 AND name",
@@ -258,12 +258,12 @@ fn start(kind: &str, names: &BTreeSet<String>) -> String {
 }
 
 /// Returns the CTE of everything that these resources affect.
-fn reached(kind: &str, names: &BTreeSet<String>) -> String {
-    REACHED.replace("{start}", &start(kind, names))
+fn affected_cte(kind: &str, names: &BTreeSet<String>) -> String {
+    REACHED.replace("{start}", &start_sql(kind, names))
 }
 
 /// Formats ids as an SQL list.
-fn list(ids: &[i64]) -> String {
+fn id_list(ids: &[i64]) -> String {
     let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
     ids.join(",")
 }

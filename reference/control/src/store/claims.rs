@@ -61,7 +61,7 @@ const SUSPECTED: &str = "(owner <> '' OR deaths > 0)";
 const SOUND: &str = "due <= {now} AND owner = '' AND deaths = 0";
 
 impl Queue {
-    /// Condition of the bundles in the partial index of the queue.
+    /// Returns the SQL condition of the bundles in the partial index of the queue.
     fn indexed(self) -> &'static str {
         match self {
             Self::Changed => "wanted > seen",
@@ -129,11 +129,11 @@ impl Store {
     ) -> Result<Option<Claim>, StoreError> {
         let claim = query(self.dialect_sql(&claim(&queue.next())));
         let claim = claim.bind(owner).bind(milliseconds(lease)).bind(tenant);
-        self.claimed(claim).await
+        self.run_claim(claim).await
     }
 
     /// Whether a suspected bundle is due.
-    pub(crate) async fn suspects(&self) -> Result<bool, StoreError> {
+    pub(crate) async fn has_suspect(&self) -> Result<bool, StoreError> {
         let next = query(self.dialect_sql(&next_suspected()));
         Ok(next.fetch_optional(self.reader()).await?.is_some())
     }
@@ -147,10 +147,10 @@ impl Store {
     ) -> Result<Option<Claim>, StoreError> {
         let claim = query(self.dialect_sql(&claim(&next_suspected())));
         let claim = claim.bind(owner).bind(milliseconds(lease));
-        self.claimed(claim).await
+        self.run_claim(claim).await
     }
 
-    async fn claimed(
+    async fn run_claim(
         &self,
         claim: Query<'_, Any, AnyArguments>,
     ) -> Result<Option<Claim>, StoreError> {
@@ -162,7 +162,7 @@ impl Store {
 
     /// Makes a bundle due, and deletes its record, so that it is written again even if it has not
     /// changed. The process that lost it has survived, so the bundle is not suspected.
-    pub(crate) async fn retract(&self, bundle: i64) -> Result<(), StoreError> {
+    pub(crate) async fn mark_lost(&self, bundle: i64) -> Result<(), StoreError> {
         let again = query(self.dialect_sql(
             "UPDATE builds SET published = '', wanted = wanted + 1, due = {now}, deaths = 0 \
              WHERE bundle_id = $1",

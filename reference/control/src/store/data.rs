@@ -2,7 +2,7 @@
 
 use sqlx::{Any, Row as _, Transaction, query};
 
-use super::resources::absent;
+use super::resources::not_found;
 use super::{Store, StoreError};
 use crate::model::{Document, Kind};
 use crate::principal::Principal;
@@ -33,7 +33,7 @@ impl Store {
                 let document: Option<String> = row.try_get(1)?;
                 document.ok_or_else(|| no_document(source, path))
             }
-            None if principal.sees_all() => Err(absent(Kind::Source, source)),
+            None if principal.sees_all() => Err(not_found(Kind::Source, source)),
             _ => Err(StoreError::NotAuthorized),
         }
     }
@@ -50,8 +50,10 @@ impl Store {
         document: &Document,
     ) -> Result<(), StoreError> {
         let mut transaction = self.begin().await?;
-        let id = self.hold_own(&mut transaction, principal, source).await?;
-        let upsert = self.together(&[
+        let id = self
+            .lock_source(&mut transaction, principal, source)
+            .await?;
+        let upsert = self.combine(&[
             NOTE,
             "INSERT INTO documents (source_id, path, document) VALUES ($1, $2, $4) \
              ON CONFLICT (source_id, path) DO UPDATE SET document = excluded.document",
@@ -75,8 +77,10 @@ impl Store {
         path: &str,
     ) -> Result<(), StoreError> {
         let mut transaction = self.begin().await?;
-        let id = self.hold_own(&mut transaction, principal, source).await?;
-        let delete = self.together(&[
+        let id = self
+            .lock_source(&mut transaction, principal, source)
+            .await?;
+        let delete = self.combine(&[
             NOTE,
             "DELETE FROM documents WHERE source_id = $1 AND path = $2 RETURNING path",
         ]);
@@ -91,7 +95,7 @@ impl Store {
 
     /// Returns the id of a source that the principal manages; it cannot be deleted until the
     /// transaction ends.
-    async fn hold_own(
+    async fn lock_source(
         &self,
         transaction: &mut Transaction<'static, Any>,
         principal: &Principal,
@@ -104,7 +108,7 @@ impl Store {
         let select = query(select).bind(Kind::Source.name()).bind(source);
         match select.fetch_optional(&mut **transaction).await? {
             Some(row) if principal.manages(Kind::Source, row.try_get(1)?) => Ok(row.try_get(0)?),
-            None if principal.manages_all() => Err(absent(Kind::Source, source)),
+            None if principal.manages_all() => Err(not_found(Kind::Source, source)),
             _ => Err(StoreError::NotAuthorized),
         }
     }

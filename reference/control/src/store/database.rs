@@ -116,7 +116,7 @@ impl DatabaseUrl {
 
     /// Returns the address with an option that requires the file to exist: one that was deleted
     /// meanwhile is not created again, empty.
-    fn existing(&self) -> String {
+    fn of_existing_file(&self) -> String {
         match self.database() {
             Some(Database::File(_)) if !self.0.contains("mode=") => {
                 let separator = if self.0.contains('?') { '&' } else { '?' };
@@ -148,7 +148,7 @@ impl Store {
         let database = url.database();
         let options =
             AnyPoolOptions::new().test_before_acquire(database == Some(Database::Postgres));
-        let address = &url.existing();
+        let address = &url.of_existing_file();
         let (read, write) = match database {
             Some(Database::Memory) => {
                 // An in-memory database exists as long as its connection.
@@ -301,7 +301,7 @@ impl Store {
     }
 
     /// Waits for a change that this process commits; an earlier unobserved one counts.
-    pub(crate) async fn changed(&self) {
+    pub(crate) async fn wait_for_change(&self) {
         self.changed.notified().await;
     }
 
@@ -313,7 +313,7 @@ impl Store {
 
     /// Combines several statements into one, which returns the result of the last one. On
     /// PostgreSQL each of them sees the database as it is before the first.
-    pub(super) fn together(&self, statements: &[&str]) -> AssertSqlSafe<String> {
+    pub(super) fn combine(&self, statements: &[&str]) -> AssertSqlSafe<String> {
         if !self.is_postgres() {
             return AssertSqlSafe(statements.join("; "));
         }

@@ -30,7 +30,7 @@ pub(super) fn create_private(path: &Path) -> io::Result<()> {
         .open(path)
     {
         Err(failure) if failure.kind() == ErrorKind::AlreadyExists => Ok(()),
-        made => made.map(drop),
+        created => created.map(drop),
     }
 }
 

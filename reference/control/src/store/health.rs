@@ -76,7 +76,7 @@ impl Probe {
         if self.suspected.swap(false, Ordering::Relaxed) {
             // A check of a large database takes longer than a health check may.
             let probe = Arc::clone(self);
-            tokio::spawn(async move { probe.look_for_damage().await });
+            tokio::spawn(async move { probe.check_integrity().await });
         }
         if self.damaged.load(Ordering::Relaxed) {
             return Err(DatabaseError::Damaged);
@@ -121,7 +121,7 @@ impl Probe {
         Ok(connection)
     }
 
-    async fn look_for_damage(&self) {
+    async fn check_integrity(&self) {
         if self.file.is_none() {
             return;
         }

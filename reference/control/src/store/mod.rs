@@ -33,7 +33,7 @@ mod tests;
 mod upsert;
 
 pub(crate) use build_inputs::BuildInputs;
-pub(crate) use builds::Finish;
+pub(crate) use builds::BuildOutcome;
 pub(crate) use claims::{Claim, MOST_DEATHS, Queue, Waiting};
 pub(crate) use database::{Database, DatabaseUrl, Store};
 pub(crate) use database_error::DatabaseError;

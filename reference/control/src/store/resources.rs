@@ -42,7 +42,7 @@ impl Store {
             Some(row) if principal.sees(row.try_get(0)?) => {
                 Ok(api_definition(kind, row.try_get(1)?, row.try_get(2)?))
             }
-            _ => Err(absent(kind, name)),
+            _ => Err(not_found(kind, name)),
         }
     }
 
@@ -108,7 +108,7 @@ impl Store {
         let rights = Rights::Of(principal);
         self.add_references(&mut transaction, written.id, entry, rights)
             .await?;
-        self.place(&mut transaction, &written, entry, principal)
+        self.claim_defined_places(&mut transaction, &written, entry, principal)
             .await?;
         transaction.commit().await?;
         self.notify_changed();
@@ -140,7 +140,8 @@ impl Store {
             self.add_references(&mut transaction, one.id, entry, rights)
                 .await?;
         }
-        self.place_declared(&mut transaction, &written).await?;
+        self.claim_declared_places(&mut transaction, &written)
+            .await?;
         transaction.commit().await?;
         self.notify_changed();
         Ok(())
@@ -185,7 +186,7 @@ impl Store {
         let select = query(select).bind(kind.name()).bind(name);
         let row = match select.fetch_optional(&mut *transaction).await? {
             Some(row) if principal.manages(kind, row.try_get(1)?) => row,
-            None if principal.manages_all() => return Err(absent(kind, name)),
+            None if principal.manages_all() => return Err(not_found(kind, name)),
             _ => return Err(StoreError::NotAuthorized),
         };
         let id: i64 = row.try_get(0)?;
@@ -193,7 +194,7 @@ impl Store {
             return Err(in_use);
         }
         if kind == Kind::Stack {
-            change_log::note_stack(&mut transaction, name).await?;
+            change_log::record_stack_change(&mut transaction, name).await?;
         }
         // A source may require itself: that reference is deleted first.
         for delete in [
@@ -209,7 +210,7 @@ impl Store {
 }
 
 /// Returns the error for a resource that does not exist, or that the principal may not see.
-pub(super) fn absent(kind: Kind, name: &str) -> StoreError {
+pub(super) fn not_found(kind: Kind, name: &str) -> StoreError {
     StoreError::NotFound(format!("{kind} `{name}` does not exist"))
 }
 

@@ -182,7 +182,7 @@ async fn read_file(
     let check = query("SELECT sealed FROM keyring LIMIT 1");
     let check = check.fetch_optional(&mut *connection).await?;
     let check = check.map(|row| row.try_get(0)).transpose()?;
-    Ok(ours(steps, check))
+    Ok(check_steps(steps, check))
 }
 
 async fn inspect_server(url: &DatabaseUrl) -> Result<Contents, Unusable> {
@@ -213,7 +213,7 @@ async fn inspect_server(url: &DatabaseUrl) -> Result<Contents, Unusable> {
         let check = query("SELECT sealed FROM keyring LIMIT 1");
         let check = check.fetch_optional(&mut connection).await?;
         let check = check.map(|row| row.try_get(0)).transpose()?;
-        Ok::<_, sqlx::Error>(ours(steps, check))
+        Ok::<_, sqlx::Error>(check_steps(steps, check))
     };
     let contents = match read.await {
         Ok(contents) => contents?,
@@ -224,7 +224,8 @@ async fn inspect_server(url: &DatabaseUrl) -> Result<Contents, Unusable> {
     Ok(contents)
 }
 
-fn ours(steps: i64, check: Option<String>) -> Result<Contents, Unusable> {
+/// Returns the contents of a database of this program, unless a newer version has migrated it.
+fn check_steps(steps: i64, check: Option<String>) -> Result<Contents, Unusable> {
     match usize::try_from(steps) {
         Ok(steps) if steps <= STEPS.len() => Ok(Contents::Ours { check }),
         _ => Err(Unusable::Newer),
@@ -280,7 +281,7 @@ async fn connect_server(url: &DatabaseUrl) -> Result<AnyConnection, sqlx::Error>
     sqlx::any::install_default_drivers();
     let options: AnyConnectOptions = url.as_str().parse()?;
     let deadline = Instant::now() + SERVER_WAIT;
-    let mut told = false;
+    let mut is_logged = false;
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         let failure = match tokio::time::timeout(left, options.connect()).await {
@@ -291,9 +292,9 @@ async fn connect_server(url: &DatabaseUrl) -> Result<AnyConnection, sqlx::Error>
         if !may_be_starting(&failure) || Instant::now() + SERVER_PAUSE >= deadline {
             return Err(failure);
         }
-        if !told {
+        if !is_logged {
             warn!(%failure, "waiting for the PostgreSQL server");
-            told = true;
+            is_logged = true;
         }
         tokio::time::sleep(SERVER_PAUSE).await;
     }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sqlx::{Any, Row as _, Transaction, query};
 
-use super::resources::absent;
+use super::resources::not_found;
 use super::{Store, StoreError};
 use crate::model::{BuildResult, Kind, Phase};
 use crate::principal::Principal;
@@ -41,7 +41,7 @@ impl Store {
         let select = select.bind(Kind::Bundle.name()).bind(bundle);
         let id: i64 = match select.fetch_optional(self.reader()).await? {
             Some(row) if principal.sees(row.try_get(1)?) => row.try_get(0)?,
-            _ => return Err(absent(Kind::Bundle, bundle)),
+            _ => return Err(not_found(Kind::Bundle, bundle)),
         };
         let select = query(
             "SELECT revision, phase, status, message, created, updated FROM build_statuses \

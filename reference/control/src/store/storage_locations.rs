@@ -59,7 +59,7 @@ impl Store {
     ///
     /// # Errors
     /// `PlaceTaken` when two declared bundles have the same location.
-    pub(super) async fn place_declared(
+    pub(super) async fn claim_declared_places(
         &self,
         transaction: &mut Transaction<'static, Any>,
         written: &[(Upsert, &Entry)],
@@ -68,15 +68,16 @@ impl Store {
         // Releases first, because another one may claim the location.
         let mut bundles = Vec::new();
         for (bundle, entry) in written {
-            let held = held_before(transaction, bundle).await?;
+            let held = previous_places(transaction, bundle).await?;
             if held != entry.places.own {
-                forget_folders(transaction, bundle.id).await?;
+                delete_folders(transaction, bundle.id).await?;
             }
-            leave(transaction, bundle.id, &held, &entry.places).await?;
+            release_places(transaction, bundle.id, &held, &entry.places).await?;
             bundles.push((bundle, entry, held));
         }
         for (bundle, entry, held) in bundles {
-            let Some(holder) = take(transaction, bundle.id, &held, &entry.places).await? else {
+            let Some(holder) = claim_places(transaction, bundle.id, &held, &entry.places).await?
+            else {
                 continue;
             };
             if written.iter().any(|(other, _)| other.id == holder.id) {
@@ -85,8 +86,8 @@ impl Store {
                     holder: Some(holder.name),
                 });
             }
-            warn_of(&entry.name, &holder.name);
-            leave(
+            warn_of_conflict(&entry.name, &holder.name);
+            release_places(
                 transaction,
                 bundle.id,
                 &entry.places.own,
@@ -116,9 +117,9 @@ impl Store {
             let places = storage.map(|storage| storage_location::places(storage, roots));
             let places = places.unwrap_or_default();
             let held = BTreeSet::new();
-            if let Some(holder) = take(&mut transaction, id, &held, &places).await? {
-                warn_of(&name, &holder.name);
-                leave(&mut transaction, id, &places.own, &Places::default()).await?;
+            if let Some(holder) = claim_places(&mut transaction, id, &held, &places).await? {
+                warn_of_conflict(&name, &holder.name);
+                release_places(&mut transaction, id, &places.own, &Places::default()).await?;
             }
         }
         transaction.commit().await?;
@@ -145,7 +146,7 @@ impl Store {
         storage: &ObjectStorage,
         places: &Places,
     ) -> Result<ClaimOutcome, StoreError> {
-        if held(self.reader(), bundle).await? == places.own {
+        if places_of(self.reader(), bundle).await? == places.own {
             return Ok(ClaimOutcome::Own);
         }
         let mut transaction = self.begin().await?;
@@ -166,11 +167,11 @@ impl Store {
         if places.is_file {
             self.lock_places(&mut transaction).await?;
         }
-        let held = held(&mut *transaction, bundle).await?;
-        match take(&mut transaction, bundle, &held, places).await? {
+        let held = places_of(&mut *transaction, bundle).await?;
+        match claim_places(&mut transaction, bundle, &held, places).await? {
             Some(holder) => Ok(ClaimOutcome::Foreign(holder.name)),
             None => {
-                leave(&mut transaction, bundle, &held, places).await?;
+                release_places(&mut transaction, bundle, &held, places).await?;
                 transaction.commit().await?;
                 Ok(ClaimOutcome::Own)
             }
@@ -179,7 +180,7 @@ impl Store {
 
     /// Marks other bundles to be written again that claimed one of these locations while a build of
     /// this bundle, which had it before, may still have written there.
-    pub(crate) async fn write_again(
+    pub(crate) async fn rewrite_others(
         &self,
         bundle: i64,
         places: &BTreeSet<String>,
@@ -188,7 +189,7 @@ impl Store {
             let select = query("SELECT bundle_id FROM places WHERE place = $1 AND bundle_id <> $2");
             let select = select.bind(place.as_str()).bind(bundle);
             if let Some(row) = select.fetch_optional(self.reader()).await? {
-                self.publish_again(row.try_get(0)?).await?;
+                self.mark_for_rewrite(row.try_get(0)?).await?;
             }
         }
         Ok(())
@@ -198,19 +199,19 @@ impl Store {
     ///
     /// # Errors
     /// `PlaceTaken`; it names the other bundle only if the principal can see it.
-    pub(super) async fn place(
+    pub(super) async fn claim_defined_places(
         &self,
         transaction: &mut Transaction<'static, Any>,
         bundle: &Upsert,
         entry: &Entry,
         principal: &Principal,
     ) -> Result<(), StoreError> {
-        let held = held_before(transaction, bundle).await?;
+        let held = previous_places(transaction, bundle).await?;
         if entry.places.is_file && held != entry.places.own {
             self.lock_places(transaction).await?;
         }
-        match take(transaction, bundle.id, &held, &entry.places).await? {
-            None => leave(transaction, bundle.id, &held, &entry.places).await,
+        match claim_places(transaction, bundle.id, &held, &entry.places).await? {
+            None => release_places(transaction, bundle.id, &held, &entry.places).await,
             Some(holder) => Err(StoreError::PlaceTaken {
                 bundle: entry.name.clone(),
                 holder: Some(holder.name).filter(|_| principal.sees(&holder.owner)),
@@ -220,18 +221,18 @@ impl Store {
 }
 
 /// Returns the locations that a resource had before it was written.
-async fn held_before(
+async fn previous_places(
     transaction: &mut Transaction<'static, Any>,
     written: &Upsert,
 ) -> Result<BTreeSet<String>, StoreError> {
     match written.has_places {
-        true => held(&mut **transaction, written.id).await,
+        true => places_of(&mut **transaction, written.id).await,
         false => Ok(BTreeSet::new()),
     }
 }
 
 /// Returns the locations of a bundle.
-async fn held(
+async fn places_of(
     executor: impl Executor<'_, Database = Any>,
     bundle: i64,
 ) -> Result<BTreeSet<String>, StoreError> {
@@ -243,7 +244,7 @@ async fn held(
 
 /// Claims additional locations for a bundle; returns the holder of one of them, of a location that
 /// contains one, or of a location within one.
-async fn take(
+async fn claim_places(
     transaction: &mut Transaction<'static, Any>,
     id: i64,
     held: &BTreeSet<String>,
@@ -253,7 +254,7 @@ async fn take(
         return Ok(None);
     }
     for place in wanted.own.difference(held) {
-        if let Some(holder) = take_one(transaction, id, place).await? {
+        if let Some(holder) = claim_place(transaction, id, place).await? {
             return Ok(Some(holder));
         }
     }
@@ -262,20 +263,20 @@ async fn take(
     }
     let inner = "SELECT r.id, r.name, r.owner FROM place_folders p \
          JOIN resources r ON r.id = p.bundle_id WHERE p.bundle_id <> $1 AND p.folder";
-    if let Some(holder) = first_among(transaction, inner, id, &wanted.own).await? {
+    if let Some(holder) = find_holder(transaction, inner, id, &wanted.own).await? {
         return Ok(Some(holder));
     }
     let outer = "SELECT r.id, r.name, r.owner FROM places p \
          JOIN resources r ON r.id = p.bundle_id WHERE p.bundle_id <> $1 AND p.place";
-    if let Some(holder) = first_among(transaction, outer, id, &wanted.folders).await? {
+    if let Some(holder) = find_holder(transaction, outer, id, &wanted.folders).await? {
         return Ok(Some(holder));
     }
-    lie_in(transaction, id, &wanted.folders).await?;
+    record_folders(transaction, id, &wanted.folders).await?;
     Ok(None)
 }
 
 /// Claims a location for a bundle; returns its current holder, if any.
-async fn take_one(
+async fn claim_place(
     transaction: &mut Transaction<'static, Any>,
     id: i64,
     place: &str,
@@ -303,7 +304,7 @@ async fn take_one(
 }
 
 /// Returns the first other bundle that a statement finds with any of these digests.
-async fn first_among(
+async fn find_holder(
     transaction: &mut Transaction<'static, Any>,
     statement: &str,
     id: i64,
@@ -325,12 +326,12 @@ async fn first_among(
 }
 
 /// Replaces the recorded folders of a bundle's location.
-async fn lie_in(
+async fn record_folders(
     transaction: &mut Transaction<'static, Any>,
     id: i64,
     folders: &BTreeSet<String>,
 ) -> Result<(), StoreError> {
-    forget_folders(transaction, id).await?;
+    delete_folders(transaction, id).await?;
     if folders.is_empty() {
         return Ok(());
     }
@@ -350,7 +351,7 @@ async fn lie_in(
 }
 
 /// Releases the locations that a bundle no longer needs.
-async fn leave(
+async fn release_places(
     transaction: &mut Transaction<'static, Any>,
     id: i64,
     held: &BTreeSet<String>,
@@ -364,12 +365,12 @@ async fn leave(
     }
     // The folders of a file are recorded again when it is claimed.
     if !left.is_empty() && !wanted.is_file {
-        forget_folders(transaction, id).await?;
+        delete_folders(transaction, id).await?;
     }
     Ok(())
 }
 
-async fn forget_folders(
+async fn delete_folders(
     transaction: &mut Transaction<'static, Any>,
     id: i64,
 ) -> Result<(), StoreError> {
@@ -378,7 +379,7 @@ async fn forget_folders(
     Ok(())
 }
 
-fn warn_of(bundle: &str, holder: &str) {
+fn warn_of_conflict(bundle: &str, holder: &str) {
     warn!(
         bundle,
         holder,

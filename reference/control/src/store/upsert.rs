@@ -69,20 +69,20 @@ impl Store {
     ) -> Result<Option<Upsert>, StoreError> {
         // Bundles that it selects afterwards are found by its name.
         if entry.kind == Kind::Stack && writer.changes {
-            change_log::note_stack(transaction, &entry.name).await?;
+            change_log::record_stack_change(transaction, &entry.name).await?;
         }
         let state = if self.is_postgres() {
             // A single statement would not see concurrent writes that it waited for.
-            let upsert = query(self.together(&[NOTE, UPSERT]));
-            let upsert = with_definition(identify(upsert, entry, writer), entry, writer);
+            let upsert = query(self.combine(&[NOTE, UPSERT]));
+            let upsert = bind_definition(bind_identity(upsert, entry, writer), entry, writer);
             upsert.execute(&mut **transaction).await?;
             let state = query(AssertSqlSafe(format!("SELECT {STATE} {WRITTEN}")));
-            let state = identify(state, entry, writer);
+            let state = bind_identity(state, entry, writer);
             state.fetch_all(&mut **transaction).await?
         } else {
             let upsert = format!("{UPSERT} RETURNING {STATE}");
-            let upsert = query(self.together(&[NOTE, &upsert]));
-            let upsert = with_definition(identify(upsert, entry, writer), entry, writer);
+            let upsert = query(self.combine(&[NOTE, &upsert]));
+            let upsert = bind_definition(bind_identity(upsert, entry, writer), entry, writer);
             upsert.fetch_all(&mut **transaction).await?
         };
         let Some(state) = state.first() else {
@@ -94,7 +94,7 @@ impl Store {
         }
         let id = state.try_get(0)?;
         if state.try_get::<i64, _>(3)? > 0 {
-            let forget = query(self.together(&FORGET)).bind(id);
+            let forget = query(self.combine(&FORGET)).bind(id);
             forget.execute(&mut **transaction).await?;
         }
         Ok(Some(Upsert {
@@ -105,7 +105,7 @@ impl Store {
 }
 
 /// Binds the identity of the resource and the permissions of its writer.
-fn identify<'q>(
+fn bind_identity<'q>(
     statement: Query<'q, Any, AnyArguments>,
     entry: &'q Entry,
     writer: &Writer<'q>,
@@ -118,7 +118,7 @@ fn identify<'q>(
 }
 
 /// Binds the written values.
-fn with_definition<'q>(
+fn bind_definition<'q>(
     statement: Query<'q, Any, AnyArguments>,
     entry: &'q Entry,
     writer: &Writer<'_>,

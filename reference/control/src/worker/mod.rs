@@ -9,8 +9,9 @@
 //! recorded, the result is recorded after the object is written, and objects are replaced whole.
 
 mod build_cache;
-mod claim_location;
-mod job;
+mod destination;
+mod inputs;
+mod outcome;
 mod permits;
 mod publish;
 mod repository_cache;
@@ -134,7 +135,7 @@ impl Workers {
         })?;
         control.store.release_all().await?;
         if settings.concurrent > 0 {
-            control.store.look_again().await?;
+            control.store.recheck_all().await?;
         }
         let shared = Arc::new(Shared {
             owner: owner()?,
@@ -186,10 +187,10 @@ impl Shared {
             let passes = next <= now;
             // A database that does not respond must not delay the shutdown. A claim whose response
             // is lost expires.
-            let begun = self.begin_builds(&mut builds, &given_up, &mut trials, passes);
+            let begun = self.start_builds(&mut builds, &given_up, &mut trials, passes);
             let begun = tokio::select! {
                 _ = stopped.changed() => break,
-                begun = answered(begun) => begun,
+                begun = with_timeout(begun) => begun,
             };
             match begun {
                 Ok(true) => {}
@@ -204,14 +205,14 @@ impl Shared {
             tokio::select! {
                 _ = stopped.changed() => break,
                 // Builds that finish free slots, which are used immediately.
-                () = self.control.store.changed(), if soon < next => next = soon,
+                () = self.control.store.wait_for_change(), if soon < next => next = soon,
                 _ = sweep.tick() => self.sweep().await,
                 _ = clock.tick() => self.repair_due_times().await,
                 () = tokio::time::sleep_until(next) => {}
-                Some(ended) = builds.join_next() => report(ended),
+                Some(ended) = builds.join_next() => log_panic(ended),
             }
         }
-        if tokio::time::timeout(GRACE, ended(&mut builds))
+        if tokio::time::timeout(GRACE, wait_for_all(&mut builds))
             .await
             .is_ok()
         {
@@ -223,12 +224,12 @@ impl Shared {
         );
         drop(give_up);
         // Dropping the set aborts those that still have not finished.
-        drop(tokio::time::timeout(RELEASE, ended(&mut builds)).await);
+        drop(tokio::time::timeout(RELEASE, wait_for_all(&mut builds)).await);
     }
 
     /// Propagates changes if it is time to, and starts as many builds as are due and have slots.
     /// Returns whether there are more changes to propagate.
-    async fn begin_builds(
+    async fn start_builds(
         self: &Arc<Self>,
         builds: &mut JoinSet<()>,
         given_up: &watch::Receiver<()>,
@@ -239,25 +240,25 @@ impl Shared {
         let mut more = passes;
         let mut rounds = 0..MAX_DRAIN_ROUNDS;
         while more && rounds.next().is_some() {
-            more = store.pass_on_changes().await?;
+            more = store.propagate_changes().await?;
         }
         if passes && self.settings.concurrent > 0 {
-            trials.note(store.suspects().await?, Instant::now());
+            trials.set_waiting(store.has_suspect().await?, Instant::now());
         }
         let next = trials.next(self.slots.are_idle(), Instant::now());
         let begun = match next {
-            Next::Others => self.begin_others(builds, given_up).await?,
+            Next::Others => self.start_unsuspected(builds, given_up).await?,
             Next::Trial | Next::Nothing => false,
         };
-        let is_free = next == Next::Others && !begun && trials.wait() && self.slots.are_idle();
+        let is_free = next == Next::Others && !begun && trials.may_start() && self.slots.are_idle();
         if next == Next::Trial || is_free {
-            self.begin_trial(builds, given_up, trials).await?;
+            self.start_trial(builds, given_up, trials).await?;
         }
         Ok(more)
     }
 
     /// Starts as many unsuspected due builds as have slots. Returns whether any was started.
-    async fn begin_others(
+    async fn start_unsuspected(
         self: &Arc<Self>,
         builds: &mut JoinSet<()>,
         given_up: &watch::Receiver<()>,
@@ -288,7 +289,7 @@ impl Shared {
     }
 
     /// Starts the build of a bundle during whose build a process crashed.
-    async fn begin_trial(
+    async fn start_trial(
         self: &Arc<Self>,
         builds: &mut JoinSet<()>,
         given_up: &watch::Receiver<()>,
@@ -306,7 +307,7 @@ impl Shared {
 
     /// Repairs due times and leases after the clock of the database was set back.
     async fn repair_due_times(&self) {
-        match answered(self.control.store.repair_due_times(LEASE, SLACK)).await {
+        match with_timeout(self.control.store.repair_due_times(LEASE, SLACK)).await {
             Ok(0) => {}
             Ok(bundles) => warn!(bundles, "the clock of the database was put back"),
             Err(failure) => warn!(%failure, "cannot look for times that lie ahead"),
@@ -318,7 +319,7 @@ impl Shared {
         let store = &self.control.store;
         let names =
             async { tokio::try_join!(store.names(Kind::Bundle), store.names(Kind::Source)) };
-        let (bundles, sources) = match answered(names).await {
+        let (bundles, sources) = match with_timeout(names).await {
             Ok(names) => names,
             Err(failure) => {
                 warn!(%failure, "cannot look for what is deleted");
@@ -336,27 +337,29 @@ impl Shared {
 ///
 /// # Errors
 /// `Silent` when the operation does not complete in time.
-async fn answered<T>(asked: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
-    answered_within(SILENCE, asked).await
+async fn with_timeout<T>(
+    operation: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    within(SILENCE, operation).await
 }
 
-async fn answered_within<T>(
+async fn within<T>(
     most: Duration,
-    asked: impl Future<Output = Result<T, StoreError>>,
+    operation: impl Future<Output = Result<T, StoreError>>,
 ) -> Result<T, StoreError> {
-    let answer = tokio::time::timeout(most, asked).await;
+    let answer = tokio::time::timeout(most, operation).await;
     answer.unwrap_or(Err(StoreError::Silent))
 }
 
 /// Waits for all builds.
-async fn ended(builds: &mut JoinSet<()>) {
+async fn wait_for_all(builds: &mut JoinSet<()>) {
     while let Some(ended) = builds.join_next().await {
-        report(ended);
+        log_panic(ended);
     }
 }
 
 /// Logs a build task that panicked.
-fn report(ended: Result<(), tokio::task::JoinError>) {
+fn log_panic(ended: Result<(), tokio::task::JoinError>) {
     if let Err(failure) = ended {
         error!(%failure, "a build panicked");
     }
@@ -384,9 +387,9 @@ mod tests {
     #[tokio::test]
     async fn a_database_that_says_nothing_is_not_waited_for() {
         let silent = std::future::pending::<Result<(), StoreError>>();
-        let asked = answered_within(Duration::ZERO, silent).await;
-        assert!(matches!(asked, Err(StoreError::Silent)), "{asked:?}");
-        let asked = answered_within(Duration::ZERO, async { Ok(1) }).await;
-        assert!(matches!(asked, Ok(1)), "{asked:?}");
+        let result = within(Duration::ZERO, silent).await;
+        assert!(matches!(result, Err(StoreError::Silent)), "{result:?}");
+        let result = within(Duration::ZERO, async { Ok(1) }).await;
+        assert!(matches!(result, Ok(1)), "{result:?}");
     }
 }

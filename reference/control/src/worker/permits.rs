@@ -96,7 +96,7 @@ impl Permits {
 
     /// Returns the number of running builds of an owner, and the sequence number of the last one
     /// started.
-    pub(super) fn turn(&self, tenant: &str) -> (usize, u64) {
+    pub(super) fn usage(&self, tenant: &str) -> (usize, u64) {
         let owners = lock(&self.owners);
         let running = owners.running.get(tenant).copied().unwrap_or_default();
         (
@@ -116,12 +116,12 @@ impl Permits {
     }
 
     /// Acquires a slot for a bundle of an owner from a queue, if one is free.
-    pub(super) fn take(&self, queue: Queue, tenant: &str) -> Option<Permit> {
-        self.take_own(queue, tenant)
-            .or_else(|| self.take_as_guest(tenant))
+    pub(super) fn acquire(&self, queue: Queue, tenant: &str) -> Option<Permit> {
+        self.acquire_own(queue, tenant)
+            .or_else(|| self.acquire_guest(tenant))
     }
 
-    fn take_own(&self, queue: Queue, tenant: &str) -> Option<Permit> {
+    fn acquire_own(&self, queue: Queue, tenant: &str) -> Option<Permit> {
         let due = match queue {
             Queue::Changed => None,
             Queue::Due => Some(Arc::clone(&self.due).try_acquire_owned().ok()?),
@@ -130,7 +130,7 @@ impl Permits {
         Some(self.slot(held, due, tenant))
     }
 
-    fn take_as_guest(&self, tenant: &str) -> Option<Permit> {
+    fn acquire_guest(&self, tenant: &str) -> Option<Permit> {
         if lock(&self.owners).running.contains_key(tenant) {
             return None;
         }
@@ -154,7 +154,7 @@ impl Permits {
 
     /// Acquires a slot for a trial, which never waits for one.
     pub(super) fn trial(&self, tenant: &str, held: TrialGuard) -> Permit {
-        let slot = self.take(Queue::Changed, tenant);
+        let slot = self.acquire(Queue::Changed, tenant);
         let mut slot = slot.unwrap_or_else(|| Permit {
             _running: Some(Counted::new(&self.owners, tenant)),
             ..Permit::default()

@@ -8,22 +8,19 @@ use super::build_cache::{Origin, Record, digest};
 use super::permits::Permit;
 use crate::builder::Job;
 use crate::metrics::Upload;
+use crate::model::Phase;
 use crate::storage::{Identity, Storage, StorageError, StoredObject};
-use crate::store::{Claim, StoreError};
+use crate::store::{BuildOutcome, Claim};
 
 /// Maximum number of write attempts when concurrent writes change the object.
 const ATTEMPTS: u32 = 4;
 
-/// Reason why a bundle was not written.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum PublishError {
-    /// Another owner has the bundle. This write may have followed the new owner's.
-    #[error("the bundle is no longer this replica's")]
-    Lost,
-    #[error(transparent)]
-    Storage(#[from] StorageError),
-    #[error(transparent)]
-    Store(#[from] StoreError),
+/// Storage that a bundle is written to.
+#[derive(Debug)]
+pub(super) struct Destination {
+    pub(super) storage: Storage,
+    /// Digest of the definition of the storage.
+    pub(super) digest: String,
 }
 
 /// Built bundle, ready to be published.
@@ -37,46 +34,38 @@ pub(super) struct BuiltBundle {
     pub(super) _upload: Permit,
 }
 
-/// Bundle that is stored at its destination.
-#[derive(Debug)]
-pub(super) struct Published {
-    /// Record of the written bundle, for the next build.
-    pub(super) record: Record,
-    /// Defect of the stored object, if it had to be written again.
-    pub(super) repaired: Option<&'static str>,
-}
-
 impl Shared {
-    /// Makes sure that the destination, whose digest is `place`, stores an archive: compares the
-    /// stored object, and writes the archive if it differs.
+    /// Makes sure that the destination stores an archive: compares the stored object, and writes
+    /// the archive if it differs. `Err` contains the outcome if this fails.
     pub(super) async fn publish(
         &self,
         claim: &Claim,
-        made: &BuiltBundle,
-        place: String,
-        destination: &Storage,
-    ) -> Result<Published, PublishError> {
-        let archive = &made.archive;
+        built: &BuiltBundle,
+        destination: Destination,
+    ) -> Result<BuildOutcome, BuildOutcome> {
         let metrics = &self.control.metrics;
-        let digest = digest(archive);
+        let (archive, place) = (digest(&built.archive), destination.digest);
+        let storage = &destination.storage;
         // A record of an older program may not parse; then the whole object is read once.
         let known = Record::read(&claim.published);
-        let known = known.filter(|known| known.archive == digest && known.place == place);
+        let known = known.filter(|known| known.archive == archive && known.place == place);
         let known = known.map(|known| known.identity);
-        let held = destination.compare(archive, known.as_ref()).await?;
-        let repaired = match (&held, &known) {
+        let found = storage.compare(&built.archive, known.as_ref()).await;
+        let found = found
+            .map_err(|failure| self.not_stored(claim, &built.job, &built.revision, &failure))?;
+        let defect = match (&found, &known) {
             (StoredObject::Nothing, Some(_)) => Some("was empty"),
             (StoredObject::Other(_), Some(_)) => Some("contained another bundle"),
             _ => None,
         };
-        let identity = match held {
+        let identity = match found {
             StoredObject::Same(identity) => {
                 metrics.uploaded(Upload::Unchanged);
                 identity
             }
-            held => {
-                let written = self.write(claim, archive, held, destination).await;
-                metrics.uploaded(match (&written, repaired) {
+            found => {
+                let written = self.write(claim, built, found, storage).await;
+                metrics.uploaded(match (&written, defect) {
                     (Ok(_), None) => Upload::Success,
                     (Ok(_), Some(_)) => Upload::Repaired,
                     (Err(_), _) => Upload::Failed,
@@ -85,59 +74,62 @@ impl Shared {
             }
         };
         let record = Record {
-            archive: digest,
+            archive,
             place,
             identity,
-            revision: made.revision.clone(),
-            origin: made.origin.clone(),
+            revision: built.revision.clone(),
+            origin: built.origin.clone(),
         };
-        Ok(Published { record, repaired })
+        Ok(self.published(claim, &built.job, record, defect))
     }
 
     /// Replaces the object seen at a destination; returns the identity that the storage reports.
     async fn write(
         &self,
         claim: &Claim,
-        archive: &Bytes,
+        built: &BuiltBundle,
         mut seen: StoredObject,
-        destination: &Storage,
-    ) -> Result<Identity, PublishError> {
+        storage: &Storage,
+    ) -> Result<Identity, BuildOutcome> {
+        let archive = &built.archive;
+        let refused = |failure| self.not_stored(claim, &built.job, &built.revision, &failure);
         for _ in 0..ATTEMPTS {
-            let staged = destination.stage(archive).await?;
-            self.still_ours(claim).await?;
-            let placed = staged.place(&seen).await?;
+            let staged = storage.stage(archive).await.map_err(refused)?;
+            self.check_ownership(claim).await?;
+            let placed = staged.place(&seen).await.map_err(refused)?;
             // On a storage without conditional writes, a stalled writer may have written after
             // losing the claim.
-            self.still_ours(claim).await?;
-            let told = placed.as_ref();
-            let held = destination.compare(archive, told).await?;
-            match (held, placed) {
+            self.check_ownership(claim).await?;
+            let found = storage.compare(archive, placed.as_ref()).await;
+            match (found.map_err(refused)?, placed) {
                 (StoredObject::Same(identity), _) => return Ok(identity),
                 (StoredObject::Unknown, Some(identity)) => return Ok(identity),
                 (_, Some(_)) => {
                     let message = "the storage took the bundle and does not hold it";
-                    return Err(StorageError::Push(message.to_owned()).into());
+                    return Err(refused(StorageError::Push(message.to_owned())));
                 }
                 // A storage that refuses a satisfied condition does not support conditions.
-                (held, None) if held == seen => {
+                (found, None) if found == seen => {
                     warn!(
                         bundle = claim.bundle,
                         "a storage refuses a condition that holds"
                     );
                     seen = StoredObject::Unknown;
                 }
-                (held, None) => seen = held,
+                (found, None) => seen = found,
             }
         }
         let message = "somebody else writes to the same place all the time";
-        Err(StorageError::Push(message.to_owned()).into())
+        Err(refused(StorageError::Push(message.to_owned())))
     }
 
-    /// Checks that this process still owns the bundle.
-    async fn still_ours(&self, claim: &Claim) -> Result<(), PublishError> {
-        match self.control.store.keep(claim, super::LEASE).await? {
-            true => Ok(()),
-            false => Err(PublishError::Lost),
+    /// Checks that this process still owns the bundle. If not, its write may have followed the new
+    /// owner's.
+    async fn check_ownership(&self, claim: &Claim) -> Result<(), BuildOutcome> {
+        match self.control.store.is_owner(claim, super::LEASE).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(BuildOutcome::Lost),
+            Err(failure) => Err(self.server_failure(claim, Phase::Push, &failure)),
         }
     }
 }

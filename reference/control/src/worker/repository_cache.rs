@@ -29,7 +29,7 @@ impl WorkFolder {
                 let folder = Self::Kept(path.to_owned());
                 let bundles = folder.bundles().read_dir();
                 for bundle in bundles.into_iter().flatten().flatten() {
-                    builder::forget_keys(&bundle.path());
+                    builder::remove_keys(&bundle.path());
                 }
                 Ok(folder)
             }

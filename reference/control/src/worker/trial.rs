@@ -23,14 +23,14 @@ const ALONE: Duration = Duration::from_secs(60);
 /// Guard that the build of a trial holds.
 pub(super) type TrialGuard = Arc<()>;
 
-/// Which builds to start next.
+/// Kind of the builds to start next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
     /// Other builds; a trial if there are none, and no trial runs.
     Others,
     /// A trial.
     Trial,
-    /// Nothing yet.
+    /// None yet.
     Nothing,
 }
 
@@ -45,12 +45,12 @@ pub(super) struct Trials {
 
 impl Trials {
     /// Records whether bundles wait for their trials.
-    pub(super) fn note(&mut self, waits: bool, now: Instant) {
+    pub(super) fn set_waiting(&mut self, waits: bool, now: Instant) {
         self.waits = waits.then(|| self.waits.unwrap_or(now));
     }
 
     /// Whether a trial may start if no other build does.
-    pub(super) fn wait(&self) -> bool {
+    pub(super) fn may_start(&self) -> bool {
         self.waits.is_some() && !self.is_running()
     }
 
@@ -96,9 +96,9 @@ mod tests {
         let at = |seconds: u64| start + Duration::from_secs(seconds);
         let mut trials = Trials::default();
         assert_eq!(trials.next(true, at(0)), Next::Others);
-        assert!(!trials.wait());
-        trials.note(true, at(0));
-        assert!(trials.wait());
+        assert!(!trials.may_start());
+        trials.set_waiting(true, at(0));
+        assert!(trials.may_start());
         for (seconds, is_idle, next) in [
             (1, true, Next::Others),
             (29, false, Next::Others),
@@ -107,12 +107,12 @@ mod tests {
             (59, false, Next::Nothing),
             (60, false, Next::Trial),
         ] {
-            trials.note(true, at(seconds));
+            trials.set_waiting(true, at(seconds));
             assert_eq!(trials.next(is_idle, at(seconds)), next, "{seconds}");
         }
         let held = trials.begin(at(100));
-        trials.note(true, at(101));
-        assert!(!trials.wait(), "one at a time");
+        trials.set_waiting(true, at(101));
+        assert!(!trials.may_start(), "one at a time");
         for (seconds, next) in [
             (101, Next::Nothing),
             (159, Next::Nothing),
@@ -124,8 +124,8 @@ mod tests {
         }
         drop(held);
         assert_eq!(trials.next(true, at(102)), Next::Others);
-        assert!(trials.wait());
-        trials.note(false, at(103));
-        assert!(!trials.wait());
+        assert!(trials.may_start());
+        trials.set_waiting(false, at(103));
+        assert!(!trials.may_start());
     }
 }

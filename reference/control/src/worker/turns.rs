@@ -23,9 +23,9 @@ impl Turns {
     /// Returns the next owner, with a slot for a build; `None` when nobody may start one now.
     pub(super) fn next(&mut self, slots: &Permits) -> Option<(String, Permit)> {
         self.waiting
-            .sort_by_cached_key(|one| (slots.turn(&one.tenant), one.since));
+            .sort_by_cached_key(|one| (slots.usage(&one.tenant), one.since));
         self.waiting.iter().find_map(|next| {
-            let slot = slots.take(self.queue, &next.tenant)?;
+            let slot = slots.acquire(self.queue, &next.tenant)?;
             Some((next.tenant.clone(), slot))
         })
     }

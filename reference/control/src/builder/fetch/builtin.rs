@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use super::{FetchError, directory};
+use super::{BuildError, directory};
 use crate::builder::file_selection::{FileQuota, Files, Selection};
 
 /// Reads the files of a library: the folder with its name in the first of these folders that has
@@ -18,17 +18,17 @@ pub(super) fn read(
     roots: &[PathBuf],
     quota: &mut FileQuota,
     cancelled: &AtomicBool,
-) -> Result<Files, FetchError> {
+) -> Result<Files, BuildError> {
     let found = roots
         .iter()
         .find_map(|root| Some((folder(name, root)?, root)));
     let Some((folder, root)) = found else {
         let message = format!("there is no built-in source `{name}`");
-        return Err(FetchError::config(message));
+        return Err(BuildError::config(message));
     };
     let own = std::slice::from_ref(root);
     let read = directory::read(folder, own, &Selection::default(), quota, cancelled);
-    let files = read.map_err(|failure| failure.of(&format!("built-in source `{name}`")))?;
+    let files = read.map_err(|failure| failure.within(&format!("built-in source `{name}`")))?;
     let files = files.into_iter();
     Ok(files
         .map(|(path, bytes)| (path.replace('#', ":"), bytes))

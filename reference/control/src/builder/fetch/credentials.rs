@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use zeroize::Zeroizing;
 
-use super::FetchError;
+use super::BuildError;
 use crate::model::{Secret, wipe};
 use crate::secret_allowlist::SecretAllowlist;
 
@@ -57,7 +57,7 @@ pub(super) enum Credentials {
     TlsCert(TlsCert),
 }
 
-/// Where an API key is sent in a request.
+/// Location of an API key in a request.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum KeyPlace {
@@ -113,8 +113,8 @@ impl TlsCert {
     /// # Errors
     /// When one of them is invalid, or there is a certificate without a key or a key without a
     /// certificate.
-    pub(super) fn read(&self) -> Result<(Vec<Certificate>, Option<Identity>), FetchError> {
-        let refused = |what: &str| FetchError::config(format!("tls_cert: {what}"));
+    pub(super) fn read(&self) -> Result<(Vec<Certificate>, Option<Identity>), BuildError> {
+        let refused = |what: &str| BuildError::config(format!("tls_cert: {what}"));
         let authorities = Certificate::from_pem_bundle(self.root_ca.as_bytes());
         let authorities = authorities
             .ok()
@@ -153,24 +153,24 @@ impl ResolvedCredentials {
         secrets: &BTreeMap<String, Secret>,
         name: Option<&str>,
         over_http: bool,
-    ) -> Result<Option<Self>, FetchError> {
+    ) -> Result<Option<Self>, BuildError> {
         let Some(name) = name.filter(|name| !name.is_empty()) else {
             return Ok(None);
         };
         let Some(secret) = secrets.get(name) else {
             let message = format!("secret `{name}` does not exist");
-            return Err(FetchError::config(message));
+            return Err(BuildError::config(message));
         };
         let refused = || {
             let message = format!(
                 "secret `{name}` has no type that can be used here, or lacks a member of its type"
             );
-            FetchError::config(message)
+            BuildError::config(message)
         };
         let mut value: Value = serde_json::from_slice(secret.expose()).map_err(|_| refused())?;
         let read = Credentials::deserialize(&value).map_err(|_| refused());
         wipe(&mut value);
-        let guard = SecretAllowlist::of(name, secret, over_http).map_err(FetchError::Config)?;
+        let guard = SecretAllowlist::of(name, secret, over_http).map_err(BuildError::config)?;
         read.map(|credentials| Some(Self { credentials, guard }))
     }
 }
@@ -191,8 +191,8 @@ impl Credentials {
     }
 
     /// Returns the error for credentials that cannot be used for a purpose.
-    pub(super) fn unfit(&self, purpose: &str) -> FetchError {
-        FetchError::config(format!(
+    pub(super) fn unsupported(&self, purpose: &str) -> BuildError {
+        BuildError::config(format!(
             "credentials of type {} cannot be used for {purpose}",
             self.kind()
         ))

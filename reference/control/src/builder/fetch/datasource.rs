@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::credentials::ResolvedCredentials;
 #[cfg(feature = "clouds")]
 use super::s3;
-use super::{FetchError, http};
+use super::{BuildError, http};
 use crate::allowed_hosts::AllowedHosts;
 use crate::model::{Datasource, stored_path};
 
@@ -14,10 +14,10 @@ use crate::model::{Datasource, stored_path};
 ///
 /// # Errors
 /// When the path leaves the source.
-pub(super) fn path(definition: &Datasource) -> Result<String, FetchError> {
+pub(super) fn path(definition: &Datasource) -> Result<String, BuildError> {
     let path = definition.path.clone().unwrap_or_default();
     let name = definition.name.as_deref().unwrap_or_default();
-    stored_path(&[path]).map_err(|invalid| within(name, FetchError::config(invalid.to_string())))
+    stored_path(&[path]).map_err(|invalid| within(name, BuildError::config(invalid)))
 }
 
 /// Fetches a document of at most `limit` bytes.
@@ -29,7 +29,7 @@ pub(super) async fn fetch(
     held: Option<ResolvedCredentials>,
     hosts: &AllowedHosts,
     limit: u64,
-) -> Result<Vec<u8>, FetchError> {
+) -> Result<Vec<u8>, BuildError> {
     let none = Map::new();
     let config = Config(definition.config.as_ref().unwrap_or(&none));
     let bytes = match definition.kind.as_deref() {
@@ -39,21 +39,21 @@ pub(super) async fn fetch(
         #[cfg(not(feature = "clouds"))]
         Some("s3") => {
             let message = "this build does not support type `s3` (feature `clouds`)";
-            return Err(FetchError::config(message));
+            return Err(BuildError::config(message));
         }
         other => {
             let other = other.unwrap_or_default();
             let message = format!("type `{other}` is neither http nor s3");
-            return Err(FetchError::config(message));
+            return Err(BuildError::config(message));
         }
     };
-    from_json(&bytes).map_err(FetchError::sync)?;
+    from_json(&bytes).map_err(BuildError::sync)?;
     Ok(bytes)
 }
 
 /// Adds the name of the datasource to an error.
-pub(super) fn within(name: &str, failure: FetchError) -> FetchError {
-    failure.of(&format!("datasource `{name}`"))
+pub(super) fn within(name: &str, failure: BuildError) -> BuildError {
+    failure.within(&format!("datasource `{name}`"))
 }
 
 /// Config of a datasource.
@@ -64,11 +64,11 @@ impl<'d> Config<'d> {
     ///
     /// # Errors
     /// When it is not a string.
-    pub(super) fn text(&self, name: &str) -> Result<&'d str, FetchError> {
+    pub(super) fn text(&self, name: &str) -> Result<&'d str, BuildError> {
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(""),
             Some(Value::String(text)) => Ok(text),
-            Some(_) => Err(FetchError::config(format!(
+            Some(_) => Err(BuildError::config(format!(
                 "config.{name} must be a string"
             ))),
         }
@@ -78,9 +78,9 @@ impl<'d> Config<'d> {
     ///
     /// # Errors
     /// When it is absent, empty or not a string.
-    pub(super) fn required(&self, name: &str) -> Result<&'d str, FetchError> {
+    pub(super) fn required(&self, name: &str) -> Result<&'d str, BuildError> {
         match self.text(name)? {
-            "" => Err(FetchError::config(format!("config.{name} is required"))),
+            "" => Err(BuildError::config(format!("config.{name} is required"))),
             text => Ok(text),
         }
     }
@@ -89,8 +89,8 @@ impl<'d> Config<'d> {
     ///
     /// # Errors
     /// When it is anything else.
-    pub(super) fn texts(&self, name: &str) -> Result<Vec<(&'d str, &'d str)>, FetchError> {
-        let refused = || FetchError::config(format!("config.{name} must be an object of strings"));
+    pub(super) fn texts(&self, name: &str) -> Result<Vec<(&'d str, &'d str)>, BuildError> {
+        let refused = || BuildError::config(format!("config.{name} must be an object of strings"));
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(Vec::new()),
             Some(Value::Object(members)) => members

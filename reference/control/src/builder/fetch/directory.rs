@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use super::{FetchError, Steps};
+use super::{BuildError, Steps};
 use crate::builder::file_selection::{FileQuota, Files, Selection};
 
 /// Folder with a repository's own files, which is never part of a bundle.
@@ -17,7 +17,7 @@ const GIT: &str = ".git";
 /// # Errors
 /// When it does not exist or is outside; the message lists the paths that were checked. Both cases
 /// have the same message, so that it does not reveal which files exist.
-pub(super) fn resolve(path: &Path, roots: &[PathBuf]) -> Result<PathBuf, FetchError> {
+pub(super) fn resolve(path: &Path, roots: &[PathBuf]) -> Result<PathBuf, BuildError> {
     // An absolute path joined to a root stays unchanged.
     let places: Vec<PathBuf> = roots.iter().map(|root| root.join(path)).collect();
     if let Some(found) = places.iter().find_map(|place| below(place, roots)) {
@@ -36,7 +36,7 @@ pub(super) fn resolve(path: &Path, roots: &[PathBuf]) -> Result<PathBuf, FetchEr
         true => ", of which the server was given none (--source-root)".to_owned(),
         false => format!("; {how} {}", shown.join(", ")),
     };
-    Err(FetchError::config(format!(
+    Err(BuildError::config(format!(
         "`{path}` is not there or lies outside of the source roots{places}"
     )))
 }
@@ -62,17 +62,17 @@ pub(super) fn read(
     selection: &Selection,
     quota: &mut FileQuota,
     cancelled: &AtomicBool,
-) -> Result<Files, FetchError> {
+) -> Result<Files, BuildError> {
     let mut files = Files::new();
     let mut steps = Steps::new(quota.entries, cancelled);
     let mut open = vec![(folder, String::new(), 0)];
     while let Some((folder, prefix, depth)) = open.pop() {
         if depth > quota.depth {
-            return Err(FetchError::Sync(format!("`{prefix}` is nested too deep")));
+            return Err(BuildError::sync(format!("`{prefix}` is nested too deep")));
         }
-        let failed = |failure: std::io::Error| FetchError::Sync(format!("`{prefix}`: {failure}"));
+        let failed = |failure: std::io::Error| BuildError::sync(format!("`{prefix}`: {failure}"));
         for entry in fs::read_dir(&folder).map_err(failed)? {
-            steps.take()?;
+            steps.count()?;
             let entry = entry.map_err(failed)?;
             let name = entry.file_name();
             let Some(name) = name.to_str().filter(|name| *name != GIT) else {
@@ -83,9 +83,9 @@ pub(super) fn read(
             // Folders that no pattern reaches are not visited: they may contain anything.
             let leads_on = || selection.reaches(&format!("{shown}/"));
             let found = match kind.is_symlink() {
-                true if selection.takes(&shown) || (entry.path().is_dir() && leads_on()) => {
+                true if selection.selects(&shown) || (entry.path().is_dir() && leads_on()) => {
                     below(&entry.path(), roots).ok_or_else(|| {
-                        FetchError::config(format!(
+                        BuildError::config(format!(
                             "link `{shown}` leads nowhere or out of the operator's folders"
                         ))
                     })?
@@ -97,8 +97,8 @@ pub(super) fn read(
                 if leads_on() {
                     open.push((found, format!("{shown}/"), depth + 1));
                 }
-            } else if selection.takes(&shown) {
-                let bytes = file(&found, &shown, quota).map_err(FetchError::Sync)?;
+            } else if selection.selects(&shown) {
+                let bytes = file(&found, &shown, quota).map_err(BuildError::sync)?;
                 files.insert(shown, bytes);
             }
         }
@@ -117,7 +117,7 @@ fn file(path: &Path, shown: &str, quota: &mut FileQuota) -> Result<Vec<u8>, Stri
     let mut bytes = Vec::new();
     let mut reader = file.take(limit.saturating_add(1));
     reader.read_to_end(&mut bytes).map_err(failed)?;
-    quota.take(shown, bytes.len() as u64)?;
+    quota.charge(shown, bytes.len() as u64)?;
     Ok(bytes)
 }
 

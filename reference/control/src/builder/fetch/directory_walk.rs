@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::FetchError;
+use super::BuildError;
 
-/// Step counter of one walk. Links, and trees that occur in many places, let a few files appear as
-/// more than there is time for.
+/// Counter of the entries that one walk visits. Links, and folders that occur in many places, can
+/// make the walk of a few files endless.
 #[derive(Debug)]
 pub(super) struct Steps<'c> {
     left: usize,
@@ -25,12 +25,12 @@ impl<'c> Steps<'c> {
     ///
     /// # Errors
     /// When there were too many, or the walk is cancelled.
-    pub(super) fn take(&mut self) -> Result<(), FetchError> {
+    pub(super) fn count(&mut self) -> Result<(), BuildError> {
         if self.cancelled.load(Ordering::Relaxed) {
-            return Err(FetchError::sync("nobody waits for the files any more"));
+            return Err(BuildError::sync("nobody waits for the files any more"));
         }
         let left = self.left.checked_sub(1);
-        self.left = left.ok_or_else(|| FetchError::sync("there are too many files to look at"))?;
+        self.left = left.ok_or_else(|| BuildError::sync("there are too many files to look at"))?;
         Ok(())
     }
 }

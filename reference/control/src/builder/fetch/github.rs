@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use super::credentials::GithubApp;
-use super::{FetchError, http};
+use super::{BuildError, http};
 use crate::allowed_hosts::AllowedHosts;
 use crate::secret_allowlist::SecretAllowlist;
 
@@ -52,31 +52,35 @@ pub(super) async fn token(
     app: &GithubApp,
     guard: &SecretAllowlist,
     hosts: &AllowedHosts,
-) -> Result<String, FetchError> {
+) -> Result<String, BuildError> {
     let api = api(repo)?;
     let url = http::address(&api, "the address of the GitHub App's tokens", hosts)?;
-    guard.check_url(&url).map_err(FetchError::Config)?;
-    reused(&api, app, hosts).await
+    guard.check_url(&url).map_err(BuildError::config)?;
+    cached_or_new_token(&api, app, hosts).await
 }
 
 /// Returns a cached token, or else requests a new one.
-async fn reused(api: &str, app: &GithubApp, hosts: &AllowedHosts) -> Result<String, FetchError> {
+async fn cached_or_new_token(
+    api: &str,
+    app: &GithubApp,
+    hosts: &AllowedHosts,
+) -> Result<String, BuildError> {
     let (app_id, installation) = (app.integration_id, app.installation_id);
     let key = Sha256::new()
         .chain_update(format!("{api}\n{app_id}\n{installation}\n"))
         .chain_update(&app.private_key);
     let key: [u8; 32] = key.finalize().into();
-    if let Some(token) = known(&key) {
+    if let Some(token) = cached_token(&key) {
         return Ok(token);
     }
-    let token = exchanged(api, app, hosts).await?;
+    let token = request_token(api, app, hosts).await?;
     let mut tokens = TOKENS.lock().unwrap_or_else(PoisonError::into_inner);
     tokens.insert(key, (Zeroizing::new(token.clone()), Instant::now()));
     Ok(token)
 }
 
 /// Returns a cached token that is recent enough.
-fn known(key: &[u8; 32]) -> Option<String> {
+fn cached_token(key: &[u8; 32]) -> Option<String> {
     let mut tokens = TOKENS.lock().unwrap_or_else(PoisonError::into_inner);
     tokens.retain(|_, (_, since)| since.elapsed() < REUSED);
     tokens.get(key).map(|(token, _)| token.to_string())
@@ -84,7 +88,7 @@ fn known(key: &[u8; 32]) -> Option<String> {
 
 /// Returns the base URL of the API for a repository: GitHub's own, or that of a GitHub Enterprise
 /// Server.
-fn api(repo: &gix::Url) -> Result<String, FetchError> {
+fn api(repo: &gix::Url) -> Result<String, BuildError> {
     match (&repo.scheme, repo.host(), repo.port) {
         (gix::url::Scheme::Https, Some("github.com"), None) => {
             Ok("https://api.github.com".to_owned())
@@ -93,28 +97,32 @@ fn api(repo: &gix::Url) -> Result<String, FetchError> {
         (gix::url::Scheme::Https, Some(host), Some(port)) => {
             Ok(format!("https://{host}:{port}/api/v3"))
         }
-        _ => Err(FetchError::config(
+        _ => Err(BuildError::config(
             "credentials of type github_app_auth need https",
         )),
     }
 }
 
-async fn exchanged(api: &str, app: &GithubApp, hosts: &AllowedHosts) -> Result<String, FetchError> {
+async fn request_token(
+    api: &str,
+    app: &GithubApp,
+    hosts: &AllowedHosts,
+) -> Result<String, BuildError> {
     let installation = app.installation_id;
     let url = format!("{api}/app/installations/{installation}/access_tokens");
     let url = http::address(&url, "the address of the GitHub App's tokens", hosts)?;
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let request = http::client(None)?
         .post(url)
-        .bearer_auth(signed(app, since.map_err(FetchError::sync)?)?)
+        .bearer_auth(sign_token(app, since.map_err(BuildError::sync)?)?)
         .header(ACCEPT, "application/vnd.github+json");
-    Ok(http::ask::<TokenResponse>(request).await?.token)
+    Ok(http::send_for_json::<TokenResponse>(request).await?.token)
 }
 
 /// Creates a JSON Web Token that authenticates the app, signed with RS256.
-fn signed(app: &GithubApp, now: Duration) -> Result<String, FetchError> {
+fn sign_token(app: &GithubApp, now: Duration) -> Result<String, BuildError> {
     let refused =
-        || FetchError::config("github_app_auth: invalid private_key: expected an RSA key in PEM");
+        || BuildError::config("github_app_auth: invalid private_key: expected an RSA key in PEM");
     let key = PrivateKeyDer::from_pem_slice(app.private_key.as_bytes()).map_err(|_| refused())?;
     let key = any_supported_type(&key).map_err(|_| refused())?;
     let signer = key.choose_scheme(&[SignatureScheme::RSA_PKCS1_SHA256]);
@@ -201,7 +209,7 @@ mod tests {
                 private_key: key.to_owned(),
             };
             let hosts = AllowedHosts::read(&[hosts.to_owned()])?;
-            let token = reused(&api, &app, &hosts).await;
+            let token = cached_or_new_token(&api, &app, &hosts).await;
             match (&token, expected) {
                 (Ok(token), Ok(expected)) => assert_eq!(token, expected),
                 (Err(failure), Err(expected)) => {
@@ -211,7 +219,10 @@ mod tests {
                 }
                 other => return Err(format!("{other:?}").into()),
             }
-            assert_eq!(reused(&api, &app, &hosts).await, Ok("T".to_owned()));
+            assert_eq!(
+                cached_or_new_token(&api, &app, &hosts).await,
+                Ok("T".to_owned())
+            );
             let requests = server.requests();
             let [request] = requests.as_slice() else {
                 return Err(format!("{requests:?}").into());

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use super::credentials::{ClientCredentials, Credentials, KeyPlace, ResolvedCredentials, TlsCert};
 use super::datasource::Config;
-use super::{FetchError, reach};
+use super::{BuildError, check_host};
 use crate::allowed_hosts::AllowedHosts;
 use crate::secret_allowlist::SecretAllowlist;
 
@@ -53,7 +53,7 @@ pub(super) async fn fetch(
     held: Option<ResolvedCredentials>,
     hosts: &AllowedHosts,
     limit: u64,
-) -> Result<Vec<u8>, FetchError> {
+) -> Result<Vec<u8>, BuildError> {
     let mut url = address(config.required("url")?, "config.url", hosts)?;
     let (credentials, guard) = match held {
         Some(ResolvedCredentials { credentials, guard }) => (Some(credentials), Some(guard)),
@@ -61,12 +61,12 @@ pub(super) async fn fetch(
     };
     // Redirects are followed on the same host and port only, with the same scheme.
     if let Some(guard) = &guard {
-        guard.check_url(&url).map_err(FetchError::Config)?;
+        guard.check_url(&url).map_err(BuildError::config)?;
     }
     let method = match config.text("method")? {
         "" => Method::GET,
         method => Method::from_bytes(method.as_bytes())
-            .map_err(|_| FetchError::config("invalid config.method"))?,
+            .map_err(|_| BuildError::config("invalid config.method"))?,
     };
     if let Some(Credentials::ApiKey {
         key,
@@ -78,7 +78,7 @@ pub(super) async fn fetch(
     }
     let tls = match &credentials {
         Some(Credentials::TlsCert(_)) if url.scheme() != "https" => {
-            return Err(FetchError::config(
+            return Err(BuildError::config(
                 "credentials of type tls_cert need https",
             ));
         }
@@ -114,7 +114,7 @@ pub(super) async fn fetch(
             let token = token(&client, &secret, guard.as_ref(), hosts).await?;
             request.bearer_auth(token)
         }
-        Some(other) => return Err(other.unfit("HTTP")),
+        Some(other) => return Err(other.unsupported("HTTP")),
     };
     match config.text("body")? {
         "" => {}
@@ -127,19 +127,19 @@ pub(super) async fn fetch(
 ///
 /// # Errors
 /// When it is not an http or https URL, contains a user or password, or its host is not allowed.
-pub(super) fn address(text: &str, what: &str, hosts: &AllowedHosts) -> Result<Url, FetchError> {
-    let url = Url::parse(text).map_err(|why| FetchError::config(format!("{what}: {why}")))?;
+pub(super) fn address(text: &str, what: &str, hosts: &AllowedHosts) -> Result<Url, BuildError> {
+    let url = Url::parse(text).map_err(|why| BuildError::config(format!("{what}: {why}")))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(FetchError::config(format!(
+        return Err(BuildError::config(format!(
             "{what} must begin with http:// or https://"
         )));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(FetchError::config(format!(
+        return Err(BuildError::config(format!(
             "{what} must hold neither user nor password; secrets are for that"
         )));
     }
-    reach(
+    check_host(
         hosts,
         url.host_str().unwrap_or_default(),
         url.port_or_known_default(),
@@ -148,7 +148,7 @@ pub(super) fn address(text: &str, what: &str, hosts: &AllowedHosts) -> Result<Ur
 }
 
 /// Creates a client that follows redirects only to the same host.
-pub(super) fn client(tls: Option<&TlsCert>) -> Result<Client, FetchError> {
+pub(super) fn client(tls: Option<&TlsCert>) -> Result<Client, BuildError> {
     let policy = redirect::Policy::custom(|attempt| {
         let origin = |url: &Url| {
             (
@@ -182,47 +182,47 @@ pub(super) fn client(tls: Option<&TlsCert>) -> Result<Client, FetchError> {
     }
     client
         .build()
-        .map_err(|failure| FetchError::Sync(cause(failure)))
+        .map_err(|failure| BuildError::sync(cause(failure)))
 }
 
-fn header(request: RequestBuilder, name: &str, value: &str) -> Result<RequestBuilder, FetchError> {
+fn header(request: RequestBuilder, name: &str, value: &str) -> Result<RequestBuilder, BuildError> {
     let refused = || {
-        FetchError::config(format!(
+        BuildError::config(format!(
             "invalid header `{name}`: expected a token and a value of visible characters"
         ))
     };
     let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refused())?;
     let mut value = HeaderValue::from_str(value).map_err(|_| refused())?;
     value.set_sensitive(true);
-    settable(key.as_str())?;
+    check_header(key.as_str())?;
     Ok(request.header(key, value))
 }
 
 /// Refuses a header that only the server itself may set.
-pub(super) fn settable(name: &str) -> Result<(), FetchError> {
+pub(super) fn check_header(name: &str) -> Result<(), BuildError> {
     match FRAMING.iter().any(|own| name.eq_ignore_ascii_case(own)) {
-        true => Err(FetchError::config(format!("header `{name}` cannot be set"))),
+        true => Err(BuildError::config(format!("header `{name}` cannot be set"))),
         false => Ok(()),
     }
 }
 
-async fn send(request: RequestBuilder) -> Result<Response, FetchError> {
+async fn send(request: RequestBuilder) -> Result<Response, BuildError> {
     let response = request.send().await;
-    let response = response.map_err(|failure| FetchError::Sync(cause(failure)))?;
+    let response = response.map_err(|failure| BuildError::sync(cause(failure)))?;
     match response.status() {
         status if status.is_success() => Ok(response),
-        status => Err(FetchError::Sync(format!("the server answered {status}"))),
+        status => Err(BuildError::sync(format!("the server answered {status}"))),
     }
 }
 
-async fn body(mut response: Response, limit: u64) -> Result<Vec<u8>, FetchError> {
+async fn body(mut response: Response, limit: u64) -> Result<Vec<u8>, BuildError> {
     let mut bytes = Vec::new();
     loop {
         let chunk = response.chunk().await;
-        match chunk.map_err(|failure| FetchError::Sync(cause(failure)))? {
+        match chunk.map_err(|failure| BuildError::sync(cause(failure)))? {
             None => return Ok(bytes),
             Some(chunk) if (bytes.len() + chunk.len()) as u64 > limit => {
-                return Err(FetchError::Sync(format!(
+                return Err(BuildError::sync(format!(
                     "the answer has more than {limit} bytes"
                 )));
             }
@@ -246,12 +246,12 @@ async fn token(
     secret: &ClientCredentials,
     guard: Option<&SecretAllowlist>,
     hosts: &AllowedHosts,
-) -> Result<String, FetchError> {
+) -> Result<String, BuildError> {
     let guarded = |text: &str, what: &str| {
         let url = address(text, what, hosts)?;
         let checked = guard.map_or(Ok(()), |guard| guard.check_url(&url));
-        checked.map_err(|why| FetchError::config(format!("{what}: {why}")))?;
-        Ok::<Url, FetchError>(url)
+        checked.map_err(|why| BuildError::config(format!("{what}: {why}")))?;
+        Ok::<Url, BuildError>(url)
     };
     let mut endpoint = secret.token_endpoint.clone();
     if endpoint.is_empty() {
@@ -259,7 +259,7 @@ async fn token(
         let about = format!("{issuer}/.well-known/openid-configuration");
         // The discovery document determines where the secret is sent, so its host is checked, too.
         let about = guarded(&about, "issuer")?;
-        endpoint = ask::<TokenResponse>(client.get(about))
+        endpoint = send_for_json::<TokenResponse>(client.get(about))
             .await?
             .token_endpoint;
     }
@@ -278,17 +278,19 @@ async fn token(
         )
         .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
         .body(form);
-    match ask::<TokenResponse>(request).await?.access_token {
-        token if token.is_empty() => Err(FetchError::sync("the token endpoint gave no token")),
+    match send_for_json::<TokenResponse>(request).await?.access_token {
+        token if token.is_empty() => Err(BuildError::sync("the token endpoint gave no token")),
         token => Ok(token),
     }
 }
 
 /// Sends a token request and parses the response.
-pub(super) async fn ask<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, FetchError> {
+pub(super) async fn send_for_json<T: DeserializeOwned>(
+    request: RequestBuilder,
+) -> Result<T, BuildError> {
     let bytes = body(send(request).await?, TOKEN).await?;
     let refused =
-        |_| FetchError::sync("the answer about tokens is not the JSON object it should be");
+        |_| BuildError::sync("the answer about tokens is not the JSON object it should be");
     serde_json::from_slice(&bytes).map_err(refused)
 }
 

@@ -34,40 +34,6 @@ use crate::allowed_hosts::AllowedHosts;
 use crate::blocking;
 use crate::model::Datasource;
 
-/// Reason why a fetch failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum FetchError {
-    /// The definition asks for something that is not allowed or not possible.
-    Config(String),
-    /// The content could not be fetched.
-    Sync(String),
-}
-
-impl FetchError {
-    fn config(message: impl Into<String>) -> Self {
-        Self::Config(message.into())
-    }
-
-    fn sync(message: impl ToString) -> Self {
-        Self::Sync(message.to_string())
-    }
-
-    /// Adds context to the error.
-    fn of(self, what: &str) -> Self {
-        match self {
-            Self::Config(why) => Self::Config(format!("{what}: {why}")),
-            Self::Sync(why) => Self::Sync(format!("{what}: {why}")),
-        }
-    }
-
-    fn within(self, source: &str) -> BuildError {
-        match self {
-            Self::Config(why) => BuildError::config(format!("source `{source}`: {why}")),
-            Self::Sync(why) => BuildError::sync(format!("source `{source}`: {why}")),
-        }
-    }
-}
-
 /// Files of a source.
 #[derive(Debug, Default)]
 pub(super) struct Fetched {
@@ -105,7 +71,7 @@ impl<'j> Fetcher<'j> {
         let hosts = AllowedHosts::read(&access.hosts);
         let hosts = hosts.map_err(|why| BuildError::config(format!("allowed hosts: {why}")))?;
         let repositories = repository::folder(work_dir, &job.name);
-        repository::forget_keys(&repositories);
+        repository::remove_keys(&repositories);
         Ok(Self {
             access,
             hosts,
@@ -125,7 +91,7 @@ impl<'j> Fetcher<'j> {
         pin: Option<&str>,
     ) -> Result<Fetched, BuildError> {
         let fetched = self.layers(name, input, pin).await;
-        fetched.map_err(|failure| failure.within(name))
+        fetched.map_err(|failure| failure.within(&format!("source `{name}`")))
     }
 
     async fn layers(
@@ -133,7 +99,7 @@ impl<'j> Fetcher<'j> {
         name: &str,
         input: &SourceInput,
         pin: Option<&str>,
-    ) -> Result<Fetched, FetchError> {
+    ) -> Result<Fetched, BuildError> {
         let mut fetched = Fetched::default();
         let mut own = Files::new();
         let source = &input.definition;
@@ -148,16 +114,16 @@ impl<'j> Fetcher<'j> {
                 selection = selection.with_manifest();
             }
             let layer = self.directory(place, selection.clone()).await?;
-            all_met(&selection, "paths")?;
-            self.note(&mut own, &layer);
+            check_all_matched(&selection, "paths")?;
+            self.add_hashed(&mut own, &layer);
             fetched.layers.push(layer);
         }
         if let Some(files) = &source.files {
             let embedded = files
                 .read()
-                .map_err(|why| FetchError::config(why.under("files").to_string()))?;
-            let embedded = self.taken(embedded)?;
-            self.note(&mut own, &embedded);
+                .map_err(|why| BuildError::config(why.under("files")))?;
+            let embedded = self.within_quota(embedded)?;
+            self.add_hashed(&mut own, &embedded);
             fetched.layers.push(embedded);
         }
         if let Some(git) = &source.git
@@ -172,9 +138,9 @@ impl<'j> Fetcher<'j> {
         }
         let pushed = input.documents.iter();
         let pushed = pushed.map(|(path, text)| (path.clone(), text.clone().into_bytes()));
-        let pushed = self.taken(pushed)?;
+        let pushed = self.within_quota(pushed)?;
         if self.hashes {
-            self.note(&mut own, &pushed);
+            self.add_hashed(&mut own, &pushed);
             fetched.origins.files = revision::hash(&own);
         }
         fetched.layers.push(pushed);
@@ -183,7 +149,7 @@ impl<'j> Fetcher<'j> {
             let path = datasource::path(datasource)?;
             if documents.contains_key(&path) {
                 let message = format!("two datasources are placed at `{path}`");
-                return Err(FetchError::config(message));
+                return Err(BuildError::config(message));
             }
             let bytes = self.datasource(input, datasource).await?;
             if self.hashes {
@@ -204,33 +170,33 @@ impl<'j> Fetcher<'j> {
     }
 
     /// Collects embedded or pushed files, within the quota.
-    fn taken(
+    fn within_quota(
         &mut self,
         files: impl IntoIterator<Item = (String, Vec<u8>)>,
-    ) -> Result<Files, FetchError> {
+    ) -> Result<Files, BuildError> {
         let mut taken = Files::new();
         for (path, bytes) in files {
-            let room = self.quota.take(&path, bytes.len() as u64);
-            room.map_err(FetchError::Sync)?;
+            let room = self.quota.charge(&path, bytes.len() as u64);
+            room.map_err(BuildError::sync)?;
             taken.insert(path, bytes);
         }
         Ok(taken)
     }
 
     /// Retains files for their hash, if hashes are needed.
-    fn note(&self, own: &mut Files, files: &Files) {
+    fn add_hashed(&self, own: &mut Files, files: &Files) {
         if self.hashes {
             own.extend(files.clone());
         }
     }
 
-    async fn builtin(&mut self, name: &str) -> Result<Files, FetchError> {
+    async fn builtin(&mut self, name: &str) -> Result<Files, BuildError> {
         let (roots, name) = (self.access.builtin_roots.clone(), name.to_owned());
         self.folder(move |quota, cancelled| builtin::read(&name, &roots, quota, cancelled))
             .await
     }
 
-    async fn directory(&mut self, path: &str, selection: Selection) -> Result<Files, FetchError> {
+    async fn directory(&mut self, path: &str, selection: Selection) -> Result<Files, BuildError> {
         let (roots, path) = (self.access.source_roots.clone(), PathBuf::from(path));
         self.folder(move |quota, cancelled| {
             let folder = directory::resolve(&path, &roots)?;
@@ -242,8 +208,8 @@ impl<'j> Fetcher<'j> {
     /// Reads files from the server's disk.
     async fn folder(
         &mut self,
-        read: impl FnOnce(&mut FileQuota, &AtomicBool) -> Result<Files, FetchError> + Send + 'static,
-    ) -> Result<Files, FetchError> {
+        read: impl FnOnce(&mut FileQuota, &AtomicBool) -> Result<Files, BuildError> + Send + 'static,
+    ) -> Result<Files, BuildError> {
         let mut quota = self.quota.clone();
         let done = blocking(self.access.limits.fetch, move |cancelled| {
             let files = read(&mut quota, cancelled)?;
@@ -258,25 +224,25 @@ impl<'j> Fetcher<'j> {
         &mut self,
         input: &SourceInput,
         definition: &Datasource,
-    ) -> Result<Vec<u8>, FetchError> {
+    ) -> Result<Vec<u8>, BuildError> {
         let over_http = self.access.secrets_over_http;
-        let held =
+        let resolved =
             ResolvedCredentials::of(&input.secrets, definition.credentials.as_deref(), over_http)?;
         let limit = self.quota.next();
-        let fetch = datasource::fetch(definition, held, &self.hosts, limit);
+        let fetch = datasource::fetch(definition, resolved, &self.hosts, limit);
         let time = self.access.limits.fetch;
         let fetched = tokio::time::timeout(time, fetch).await;
-        let bytes = fetched.unwrap_or_else(|_| Err(FetchError::Sync(timeout_message(time))));
+        let bytes = fetched.unwrap_or_else(|_| Err(BuildError::sync(timeout_message(time))));
         let name = definition.name.as_deref().unwrap_or_default();
         let bytes = bytes.map_err(|failure| datasource::within(name, failure))?;
-        let taken = self.quota.take(name, bytes.len() as u64);
-        taken.map_err(FetchError::Sync)?;
+        let taken = self.quota.charge(name, bytes.len() as u64);
+        taken.map_err(BuildError::sync)?;
         Ok(bytes)
     }
 
     /// Removes the repositories that are no longer in use, after all sources were fetched.
-    pub(super) fn forget(&self) {
-        repository::forget(&self.repositories, &self.used);
+    pub(super) fn remove_unused(&self) {
+        repository::remove_unused(&self.repositories, &self.used);
     }
 }
 
@@ -316,32 +282,32 @@ impl Fetched {
 }
 
 /// Removes the keys below the folders of a work directory.
-pub(super) fn forget_keys(work_dir: &Path) {
+pub(super) fn remove_keys(work_dir: &Path) {
     let entries = std::fs::read_dir(work_dir).into_iter().flatten().flatten();
-    entries.for_each(|entry| repository::forget_keys(&entry.path()));
+    entries.for_each(|entry| repository::remove_keys(&entry.path()));
 }
 
-fn selection(included: &[String], excluded: &[String]) -> Result<Selection, FetchError> {
+fn selection(included: &[String], excluded: &[String]) -> Result<Selection, BuildError> {
     Ok(Selection::new(
-        Patterns::read(included).map_err(FetchError::Config)?,
-        Patterns::read(excluded).map_err(FetchError::Config)?,
+        Patterns::read(included).map_err(BuildError::config)?,
+        Patterns::read(excluded).map_err(BuildError::config)?,
     ))
 }
 
 /// Refuses patterns that no file has matched: a misspelt one would silently omit policies.
-fn all_met(selection: &Selection, field: &str) -> Result<(), FetchError> {
-    let Some(pattern) = selection.unmet() else {
+fn check_all_matched(selection: &Selection, field: &str) -> Result<(), BuildError> {
+    let Some(pattern) = selection.first_unmatched() else {
         return Ok(());
     };
     let message = format!("{field}: no file matches `{pattern}`");
-    Err(FetchError::Config(message))
+    Err(BuildError::config(message))
 }
 
 /// Refuses a host that the operator does not allow.
-fn reach(hosts: &AllowedHosts, host: &str, port: Option<u16>) -> Result<(), FetchError> {
+fn check_host(hosts: &AllowedHosts, host: &str, port: Option<u16>) -> Result<(), BuildError> {
     match hosts.allows(host, port) {
         true => Ok(()),
-        false => Err(FetchError::config(format!(
+        false => Err(BuildError::config(format!(
             "host `{host}` is not among the allowed hosts"
         ))),
     }
@@ -349,10 +315,10 @@ fn reach(hosts: &AllowedHosts, host: &str, port: Option<u16>) -> Result<(), Fetc
 
 async fn blocking<T: Send + 'static>(
     limit: Duration,
-    work: impl FnOnce(&Arc<AtomicBool>) -> Result<T, FetchError> + Send + 'static,
-) -> Result<T, FetchError> {
+    work: impl FnOnce(&Arc<AtomicBool>) -> Result<T, BuildError> + Send + 'static,
+) -> Result<T, BuildError> {
     let done = blocking::run(limit, work).await;
-    done.map_err(FetchError::sync)?
+    done.map_err(BuildError::sync)?
 }
 
 fn timeout_message(limit: Duration) -> String {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{FetchError, Fetcher};
+use super::{BuildError, Fetcher};
 use crate::builder::SourceInput;
 use crate::builder::file_selection::Files;
 use crate::model::Git;
@@ -12,9 +12,9 @@ pub(super) fn folder(work_dir: &Path, _: &str) -> PathBuf {
     work_dir.to_owned()
 }
 
-pub(super) fn forget_keys(_: &Path) {}
+pub(super) fn remove_keys(_: &Path) {}
 
-pub(super) fn forget(_: &Path, _: &[String]) {}
+pub(super) fn remove_unused(_: &Path, _: &[String]) {}
 
 impl Fetcher<'_> {
     /// Refuses a source with a repository.
@@ -27,8 +27,8 @@ impl Fetcher<'_> {
         _: &str,
         _: &Git,
         _: Option<&str>,
-    ) -> Result<(Files, String), FetchError> {
+    ) -> Result<(Files, String), BuildError> {
         let message = "this build does not support git repositories (feature `git`)";
-        Err(FetchError::config(message))
+        Err(BuildError::config(message))
     }
 }

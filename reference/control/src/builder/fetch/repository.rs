@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use super::credentials::{Credentials, ResolvedCredentials};
-use super::{FetchError, Fetcher, all_met, blocking, git, github, selection, timeout_message};
+use super::{
+    BuildError, Fetcher, blocking, check_all_matched, git, github, selection, timeout_message,
+};
 use crate::builder::SourceInput;
 use crate::builder::file_selection::Files;
 use crate::model::Git;
 
-pub(super) use super::git::{forget, forget_keys};
+pub(super) use super::git::{remove_keys, remove_unused};
 
 /// Returns the folder of a bundle's repositories below the work directory.
 pub(super) fn folder(work_dir: &Path, bundle: &str) -> PathBuf {
@@ -26,7 +28,7 @@ impl Fetcher<'_> {
         repo: &str,
         definition: &Git,
         commit: Option<&str>,
-    ) -> Result<(Files, String), FetchError> {
+    ) -> Result<(Files, String), BuildError> {
         let included = definition.included_files.as_deref().unwrap_or_default();
         let excluded = definition.excluded_files.as_deref().unwrap_or_default();
         let selection = selection(included, excluded)?;
@@ -37,7 +39,9 @@ impl Fetcher<'_> {
             selection.clone(),
         )?;
         let origin = git::Origin::read(repo, &self.access.source_roots, &self.hosts)?;
-        let credentials = self.shown_to(&origin, input, definition).await?;
+        let credentials = self
+            .repository_credentials(&origin, input, definition)
+            .await?;
         let reader = git::Reader {
             source: source.to_owned(),
             repo: repo.to_owned(),
@@ -52,7 +56,7 @@ impl Fetcher<'_> {
             Ok((read, quota))
         });
         let (read, quota) = read.await?;
-        all_met(&selection, "git.included_files")?;
+        check_all_matched(&selection, "git.included_files")?;
         self.quota = quota;
         self.used.extend(read.folders.into_keys());
         Ok((read.files, read.commit))
@@ -60,31 +64,31 @@ impl Fetcher<'_> {
 
     /// Returns the credentials for a repository; its submodules use them only on the same host,
     /// with the same scheme and port.
-    async fn shown_to(
+    async fn repository_credentials(
         &self,
         origin: &git::Origin,
         input: &SourceInput,
         definition: &Git,
-    ) -> Result<Option<Credentials>, FetchError> {
+    ) -> Result<Option<Credentials>, BuildError> {
         let over_http = self.access.secrets_over_http;
-        let held =
+        let resolved =
             ResolvedCredentials::of(&input.secrets, definition.credentials.as_deref(), over_http)?;
         let (Some(ResolvedCredentials { credentials, guard }), git::Origin::Remote(url)) =
-            (held, origin)
+            (resolved, origin)
         else {
             return Ok(None);
         };
         let is_private = !matches!(url.scheme, gix::url::Scheme::Http);
         let host = url.host().unwrap_or_default();
         let checked = guard.check(is_private, host, url.port_or_default());
-        checked.map_err(|why| FetchError::config(format!("git: {why}")))?;
+        checked.map_err(|why| BuildError::config(format!("git: {why}")))?;
         let Credentials::GithubApp(app) = &credentials else {
             return Ok(Some(credentials));
         };
         let time = self.access.limits.fetch;
         let token = github::token(url, app, &guard, &self.hosts);
         let token = tokio::time::timeout(time, token).await;
-        let token = token.unwrap_or_else(|_| Err(FetchError::Sync(timeout_message(time))))?;
+        let token = token.unwrap_or_else(|_| Err(BuildError::sync(timeout_message(time))))?;
         Ok(Some(Credentials::TokenAuth { token }))
     }
 }

@@ -7,7 +7,7 @@ use object_store::{GetResult, ObjectStoreExt};
 
 use super::credentials::{Credentials, ResolvedCredentials};
 use super::datasource::Config;
-use super::{FetchError, http, with_causes};
+use super::{BuildError, http, with_causes};
 use crate::allowed_hosts::AllowedHosts;
 use crate::storage_client::{NoRedirects, is_plain, retries};
 
@@ -24,13 +24,12 @@ pub(super) async fn fetch(
     held: Option<ResolvedCredentials>,
     hosts: &AllowedHosts,
     limit: u64,
-) -> Result<Vec<u8>, FetchError> {
-    let bucket = plain("bucket", config.required("bucket")?)?;
-    let key =
-        Path::parse(config.required("key")?).map_err(|why| FetchError::config(why.to_string()))?;
+) -> Result<Vec<u8>, BuildError> {
+    let bucket = check_name("bucket", config.required("bucket")?)?;
+    let key = Path::parse(config.required("key")?).map_err(BuildError::config)?;
     let region = match config.text("region")? {
         "" => REGION,
-        region => plain("region", region)?,
+        region => check_name("region", region)?,
     };
     let endpoint = match config.text("endpoint")? {
         "" => config.text("url")?,
@@ -43,12 +42,12 @@ pub(super) async fn fetch(
     };
     let url = http::address(&endpoint, "config.endpoint", hosts)?;
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(FetchError::config(
+        return Err(BuildError::config(
             "config.endpoint must have no query and no fragment",
         ));
     }
     if let Some(held) = &held {
-        held.guard.check_url(&url).map_err(FetchError::Config)?;
+        held.guard.check_url(&url).map_err(BuildError::config)?;
     }
     let builder = AmazonS3Builder::new()
         .with_bucket_name(bucket)
@@ -74,22 +73,22 @@ pub(super) async fn fetch(
                 false => builder.with_token(session_token),
             }
         }
-        Some(other) => return Err(other.unfit("s3")),
+        Some(other) => return Err(other.unsupported("s3")),
     };
     let store = builder
         .build()
-        .map_err(|failure| FetchError::config(with_causes(&failure)))?;
+        .map_err(|failure| BuildError::config(with_causes(&failure)))?;
     body(store.get(&key).await.map_err(failed)?, limit).await
 }
 
 /// Reads an object, counting its bytes: a server may send more than it announces.
-async fn body(object: GetResult, limit: u64) -> Result<Vec<u8>, FetchError> {
+async fn body(object: GetResult, limit: u64) -> Result<Vec<u8>, BuildError> {
     let mut parts = object.into_stream();
     let mut bytes = Vec::new();
     while let Some(part) = parts.try_next().await.map_err(failed)? {
         if (bytes.len() + part.len()) as u64 > limit {
             let message = format!("the object has more than {limit} bytes");
-            return Err(FetchError::Sync(message));
+            return Err(BuildError::sync(message));
         }
         bytes.extend_from_slice(&part);
     }
@@ -97,13 +96,13 @@ async fn body(object: GetResult, limit: u64) -> Result<Vec<u8>, FetchError> {
 }
 
 /// Refuses a name that could change the host or path of the URL built from it.
-fn plain<'n>(what: &str, name: &'n str) -> Result<&'n str, FetchError> {
+fn check_name<'n>(what: &str, name: &'n str) -> Result<&'n str, BuildError> {
     match is_plain(name) {
         true => Ok(name),
-        false => Err(FetchError::config(format!("invalid config.{what}"))),
+        false => Err(BuildError::config(format!("invalid config.{what}"))),
     }
 }
 
-fn failed(failure: object_store::Error) -> FetchError {
-    FetchError::Sync(with_causes(&failure))
+fn failed(failure: object_store::Error) -> BuildError {
+    BuildError::sync(with_causes(&failure))
 }

@@ -17,7 +17,7 @@ pub(super) fn rewrite(
     version: Version,
     mount: &Mount,
 ) -> Result<Option<Module>, String> {
-    let Some(moved) = mount.moved(&package(&module)) else {
+    let Some(moved) = mount.mounted(&package(&module)) else {
         return Ok(None);
     };
     if mount.from == mount.to {
@@ -127,7 +127,7 @@ impl<'m> Rewriter<'m> {
     fn package(&mut self, moved: &[String]) -> Result<(), String> {
         let steps = self.module.package.path.get(1..).unwrap_or_default();
         let (Some(first), Some(last)) = (steps.first(), steps.last()) else {
-            return Err(self.lost(&self.module.package.location));
+            return Err(self.not_movable(&self.module.package.location));
         };
         let end = self.end(last, 0)?;
         let start = first.location.offset as usize;
@@ -140,7 +140,7 @@ impl<'m> Rewriter<'m> {
         let (Some(path), TermValue::Ref(reference)) = (imported(import), &import.path.value) else {
             return Ok(());
         };
-        let Some(moved) = self.mount.moved(&path) else {
+        let Some(moved) = self.mount.mounted(&path) else {
             return Ok(());
         };
         let last = path.last();
@@ -156,7 +156,7 @@ impl<'m> Rewriter<'m> {
             text.push_str(alias);
         }
         let (Some(first), Some(last)) = (reference.first(), reference.last()) else {
-            return Err(self.lost(&import.location));
+            return Err(self.not_movable(&import.location));
         };
         let end = self.end(last, 0)?;
         let start = first.location.offset as usize;
@@ -190,7 +190,7 @@ impl<'m> Rewriter<'m> {
 
     /// Rewrites a reference whose locations are relative to the offset `base`.
     fn reference(&mut self, reference: &Ref, base: usize) -> Result<(), String> {
-        let Some((moved, taken)) = self.moved(reference) else {
+        let Some((moved, taken)) = self.replacement(reference) else {
             return Ok(());
         };
         let Some(first) = reference.first() else {
@@ -213,7 +213,7 @@ impl<'m> Rewriter<'m> {
     }
 
     /// Returns the replacement for the prefix of a reference, and the number of segments replaced.
-    fn moved(&self, reference: &Ref) -> Option<(Vec<String>, usize)> {
+    fn replacement(&self, reference: &Ref) -> Option<(Vec<String>, usize)> {
         let head = head(reference)?;
         let above = match head {
             "data" => &[] as &[String],
@@ -221,7 +221,7 @@ impl<'m> Rewriter<'m> {
         };
         let taken = self.mount.from.len() - above.len();
         let steps = path(reference.iter().skip(1).take(taken));
-        let moved = self.mount.moved(&[above, steps.as_slice()].concat())?;
+        let moved = self.mount.mounted(&[above, steps.as_slice()].concat())?;
         Some((moved, taken))
     }
 
@@ -240,13 +240,14 @@ impl<'m> Rewriter<'m> {
                 let behind = rest.trim_start();
                 match behind.strip_prefix(']') {
                     Some(_) => Ok(end + (rest.len() - behind.len()) + 1),
-                    None => Err(self.lost(&step.location)),
+                    None => Err(self.not_movable(&step.location)),
                 }
             }
         }
     }
 
-    fn lost(&self, at: &Location) -> String {
+    /// Returns the error for source text that cannot be rewritten.
+    fn not_movable(&self, at: &Location) -> String {
         format!("{at:?}: what stands here cannot be moved; write it without comments and brackets")
     }
 
@@ -257,7 +258,7 @@ impl<'m> Rewriter<'m> {
         let mut from = 0;
         for (start, (end, new)) in &self.edits {
             let kept = old.get(from..*start);
-            text.push_str(kept.ok_or_else(|| self.lost(&self.module.package.location))?);
+            text.push_str(kept.ok_or_else(|| self.not_movable(&self.module.package.location))?);
             text.push_str(new);
             from = *end;
         }
@@ -274,7 +275,7 @@ impl<'m> Rewriter<'m> {
             .into_iter()
             .filter_map(|reference| {
                 let steps = path(reference.iter().skip(1));
-                match (self.moved(reference), head(reference)) {
+                match (self.replacement(reference), head(reference)) {
                     (Some((moved, taken)), _) => {
                         Some([moved.as_slice(), steps.get(taken..).unwrap_or_default()].concat())
                     }

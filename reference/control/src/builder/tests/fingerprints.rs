@@ -37,7 +37,7 @@ async fn nothing_is_made_of_files_that_are_the_same() -> Result<(), Box<dyn Erro
     Ok(())
 }
 
-/// Whether all files are in the database, and whether they determine the result of a build.
+/// A fingerprint is empty if the database has all files, and absent if the revision is computed.
 #[tokio::test]
 async fn not_every_bundle_has_a_fingerprint() -> Result<(), Box<dyn Error>> {
     for (bundle, source, expected) in [

@@ -104,7 +104,7 @@ impl TestFolders {
 
     async fn build(&self, job: &Job) -> Result<Built, BuildError> {
         let built = self.build_unless(job, None).await?;
-        built.ok_or_else(|| BuildError::internal("nothing was built".to_owned()))
+        built.ok_or_else(|| BuildError::internal("nothing was built"))
     }
 
     /// Builds a job, unless its files have a known fingerprint.

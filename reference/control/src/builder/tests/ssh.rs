@@ -77,7 +77,7 @@ async fn keys_of_killed_servers_go() -> Result<(), Box<dyn Error>> {
         std::fs::create_dir_all(&left)?;
         std::fs::write(left.join("key"), "hush")?;
         if opened {
-            crate::builder::forget_keys(&work);
+            crate::builder::remove_keys(&work);
         } else {
             // Also when the build fails.
             let job = "{bundle: {requirements: [{source: a}]}, sources: {a: {directory: /none}}}";

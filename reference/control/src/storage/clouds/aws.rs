@@ -8,7 +8,7 @@ use reqwest::Url;
 use serde::Deserialize;
 
 use super::super::{AllowedStorages, StorageError};
-use super::{credentials, guarded, host, plain};
+use super::{check_name, check_secret_host, credentials, host};
 use crate::model::{Aws, Secret};
 use crate::storage_client::{NoRedirects, retries};
 
@@ -26,8 +26,8 @@ pub(super) fn open(
     secret: Option<(&str, &Secret)>,
     destinations: &AllowedStorages,
 ) -> Result<Arc<dyn ObjectStore>, StorageError> {
-    plain(&aws.bucket, "bucket")?;
-    plain(&aws.region, "region")?;
+    check_name(&aws.bucket, "bucket")?;
+    check_name(&aws.region, "region")?;
     let mut builder = AmazonS3Builder::new()
         .with_bucket_name(&aws.bucket)
         .with_region(&aws.region)
@@ -36,7 +36,7 @@ pub(super) fn open(
     builder = match aws.url.as_deref().filter(|url| !url.is_empty()) {
         Some(url) => {
             let url = host::check_url(url, &[".amazonaws.com"], destinations)?;
-            guarded(secret, &url, destinations)?;
+            check_secret_host(secret, &url, destinations)?;
             builder
                 .with_allow_http(url.scheme() == "http")
                 .with_endpoint(url.as_str().trim_end_matches('/'))
@@ -51,7 +51,7 @@ pub(super) fn open(
             let url = format!("https://{bucket}s3.{}.amazonaws.com", aws.region);
             let url = Url::parse(&url);
             let url = url.map_err(|failure| StorageError::Config(failure.to_string()))?;
-            guarded(secret, &url, destinations)?;
+            check_secret_host(secret, &url, destinations)?;
             builder.with_virtual_hosted_style_request(is_in_host)
         }
     };

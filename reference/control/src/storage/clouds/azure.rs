@@ -8,7 +8,7 @@ use reqwest::Url;
 use serde::Deserialize;
 
 use super::super::{AllowedStorages, StorageError};
-use super::{credentials, guarded, host, plain};
+use super::{check_name, check_secret_host, credentials, host};
 use crate::model::{Azure, Secret};
 use crate::storage_client::{NoRedirects, retries};
 
@@ -32,9 +32,9 @@ pub(super) fn open(
     secret: Option<(&str, &Secret)>,
     destinations: &AllowedStorages,
 ) -> Result<Arc<dyn ObjectStore>, StorageError> {
-    plain(&azure.container, "container")?;
+    check_name(&azure.container, "container")?;
     let url = host::check_url(&azure.account_url, HOSTS, destinations)?;
-    guarded(secret, &url, destinations)?;
+    check_secret_host(secret, &url, destinations)?;
     let mut builder = MicrosoftAzureBuilder::new()
         .with_container_name(&azure.container)
         .with_allow_http(url.scheme() == "http")
@@ -44,7 +44,7 @@ pub(super) fn open(
     builder = match secret {
         Some(secret) => {
             let keys: Keys = credentials(secret, "azure_auth")?;
-            plain(&keys.account_name, "storage account")?;
+            check_name(&keys.account_name, "storage account")?;
             builder
                 .with_account(keys.account_name)
                 .with_access_key(keys.account_key)

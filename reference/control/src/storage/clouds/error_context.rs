@@ -30,13 +30,13 @@ pub(super) fn explain(failure: &Error, doing: Operation) -> String {
 }
 
 /// Whether a storage does not support an operation: a conditional write, or a metadata request.
-pub(super) fn is_unknown(failure: &Error) -> bool {
+pub(super) fn is_unsupported(failure: &Error) -> bool {
     matches!(failure, Error::NotImplemented { .. })
         || matches!(status(failure), Some(400 | 405 | 501))
 }
 
 /// Whether a storage responded with a success status but unusable metadata.
-pub(super) fn is_unusable_request(failure: &Error) -> bool {
+pub(super) fn has_unusable_metadata(failure: &Error) -> bool {
     let mut reason: Option<&dyn std::error::Error> = Some(failure);
     while let Some(at) = reason {
         // There was no response.

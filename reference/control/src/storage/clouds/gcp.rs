@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::super::{AllowedStorages, StorageError};
-use super::{credentials, guarded, host, plain};
+use super::{check_name, check_secret_host, credentials, host};
 use crate::model::{Gcp, Secret};
 use crate::storage_client::{NoRedirects, retries};
 
@@ -29,7 +29,7 @@ pub(super) fn open(
     secret: Option<(&str, &Secret)>,
     destinations: &AllowedStorages,
 ) -> Result<Arc<dyn ObjectStore>, StorageError> {
-    plain(&gcp.bucket, "bucket")?;
+    check_name(&gcp.bucket, "bucket")?;
     let unfit = || StorageError::config("gcp_auth needs the key of a service account");
     let mut builder = GoogleCloudStorageBuilder::new()
         .with_bucket_name(&gcp.bucket)
@@ -46,7 +46,7 @@ pub(super) fn open(
             let url = key.get("gcs_base_url").and_then(Value::as_str);
             let own = host::check_url(url.unwrap_or(SERVER), &[".googleapis.com"], destinations)?;
             // Google's own tokens come from Google, whatever hosts the secret allows.
-            guarded(Some(secret), &own, destinations)?;
+            check_secret_host(Some(secret), &own, destinations)?;
             if url.is_some() {
                 let url = own;
                 let plain = url.as_str().trim_end_matches('/');

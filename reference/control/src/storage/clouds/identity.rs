@@ -20,7 +20,7 @@ impl Identity {
     }
 
     /// Returns the identity of a written object of this length.
-    pub(super) fn written(put: PutResult, length: usize) -> Self {
+    pub(super) fn of_written(put: PutResult, length: usize) -> Self {
         Self {
             e_tag: tag(put.e_tag.as_deref()),
             version: tag(put.version.as_deref()),
@@ -30,26 +30,26 @@ impl Identity {
     }
 
     /// Whether a found object is certainly this one. A write reports less than a HEAD request.
-    pub(super) fn is_of(&self, found: &Self) -> bool {
+    pub(super) fn matches(&self, found: &Self) -> bool {
         fn agree<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> Option<bool> {
             Some(one? == other?)
         }
-        let told = [
+        let reported = [
             agree(self.e_tag.as_ref(), found.e_tag.as_ref()),
             agree(self.version.as_ref(), found.version.as_ref()),
         ];
         let modified = agree(self.modified.as_ref(), found.modified.as_ref());
         self.size == found.size
-            && told.contains(&Some(true))
-            && !told.contains(&Some(false))
+            && reported.contains(&Some(true))
+            && !reported.contains(&Some(false))
             && modified != Some(false)
     }
 }
 
 /// Returns an ETag or generation, unless it is empty or too long.
-fn tag(told: Option<&str>) -> Option<String> {
-    let told = told.filter(|tag| (1..=LONGEST_TAG).contains(&tag.len()));
-    told.map(str::to_owned)
+fn tag(reported: Option<&str>) -> Option<String> {
+    let reported = reported.filter(|tag| (1..=LONGEST_TAG).contains(&tag.len()));
+    reported.map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -103,7 +103,7 @@ mod tests {
             ("- - 1 5", "- - 1 5", false),
             ("e - 1 5", "- 7 1 5", false),
         ] {
-            let is_of = identity(known).is_of(&identity(found));
+            let is_of = identity(known).matches(&identity(found));
             assert_eq!(is_of, expected, "{known}, {found}");
         }
     }

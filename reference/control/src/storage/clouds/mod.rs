@@ -56,7 +56,7 @@ pub(super) fn open(
 }
 
 /// Checks whether a secret may be sent to the host of a URL.
-fn guarded(
+fn check_secret_host(
     secret: Option<(&str, &Secret)>,
     url: &Url,
     destinations: &AllowedStorages,
@@ -88,7 +88,7 @@ fn credentials<T: DeserializeOwned>(
 }
 
 /// Refuses a name that could change the host or path of the URL built from it.
-fn plain(name: &str, what: &str) -> Result<(), StorageError> {
+fn check_name(name: &str, what: &str) -> Result<(), StorageError> {
     if is_plain(name) {
         Ok(())
     } else {

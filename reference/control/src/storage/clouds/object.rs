@@ -47,25 +47,25 @@ impl Object {
         archive: &[u8],
         known: Option<&Identity>,
     ) -> Result<StoredObject, StorageError> {
-        let found = match in_time(HEAD_TIMEOUT, self.store.head(&self.path)).await? {
+        let found = match with_timeout(HEAD_TIMEOUT, self.store.head(&self.path)).await? {
             Ok(found) => Identity::of(&found),
-            Err(failure) => return hidden(&failure),
+            Err(failure) => return interpret_error(&failure),
         };
         if found.size != archive.len() as u64 {
             return Ok(StoredObject::Other(found));
         }
-        if known.is_some_and(|known| known.is_of(&found)) {
+        if known.is_some_and(|known| known.matches(&found)) {
             return Ok(StoredObject::Same(found));
         }
         // An interrupted response is resumed, which is included in the timeout.
-        in_time(REQUEST, self.read_and_compare(archive)).await?
+        with_timeout(REQUEST, self.read_and_compare(archive)).await?
     }
 
     /// Reads the whole object and compares it with an archive.
     async fn read_and_compare(&self, archive: &[u8]) -> Result<StoredObject, StorageError> {
-        let got = match in_time(HEAD_TIMEOUT, self.store.get(&self.path)).await? {
+        let got = match with_timeout(HEAD_TIMEOUT, self.store.get(&self.path)).await? {
             Ok(got) => got,
-            Err(failure) => return hidden(&failure),
+            Err(failure) => return interpret_error(&failure),
         };
         let found = Identity::of(&got.meta);
         let mut left = archive;
@@ -87,10 +87,13 @@ impl Object {
     ///
     /// # Errors
     /// `Push` when the storage does not report the metadata.
-    pub(in crate::storage) async fn holds(&self, known: &Identity) -> Result<bool, StorageError> {
-        let found = in_time(HEAD_TIMEOUT, self.store.head(&self.path)).await?;
+    pub(in crate::storage) async fn contains(
+        &self,
+        known: &Identity,
+    ) -> Result<bool, StorageError> {
+        let found = with_timeout(HEAD_TIMEOUT, self.store.head(&self.path)).await?;
         found
-            .map(|found| known.is_of(&Identity::of(&found)))
+            .map(|found| known.matches(&Identity::of(&found)))
             .map_err(|failure| read(&failure))
     }
 
@@ -111,13 +114,13 @@ impl Object {
         let put = match conditional {
             None => self.put(archive, PutMode::Overwrite).await,
             Some(Err(Error::Precondition { .. } | Error::AlreadyExists { .. })) => return Ok(None),
-            Some(Err(failure)) if error_context::is_unknown(&failure) => {
+            Some(Err(failure)) if error_context::is_unsupported(&failure) => {
                 self.put(archive, PutMode::Overwrite).await
             }
             Some(put) => put,
         };
         match put {
-            Ok(put) => Ok(Some(Identity::written(put, archive.len()))),
+            Ok(put) => Ok(Some(Identity::of_written(put, archive.len()))),
             Err(failure) => {
                 let message = error_context::explain(&failure, Operation::Write);
                 Err(StorageError::Push(message))
@@ -154,15 +157,15 @@ impl Object {
 }
 
 /// Interprets an error of a metadata or read request.
-fn hidden(failure: &Error) -> Result<StoredObject, StorageError> {
+fn interpret_error(failure: &Error) -> Result<StoredObject, StorageError> {
     match failure {
         Error::NotFound { .. } => Ok(StoredObject::Nothing),
         // Credentials may only permit writes, and some storages also respond like this for missing
         // objects. Others send invalid metadata, or do not support the request.
         Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => Ok(StoredObject::Unknown),
         failure
-            if error_context::is_unknown(failure)
-                || error_context::is_unusable_request(failure) =>
+            if error_context::is_unsupported(failure)
+                || error_context::has_unusable_metadata(failure) =>
         {
             Ok(StoredObject::Unknown)
         }
@@ -175,7 +178,10 @@ fn read(failure: &Error) -> StorageError {
 }
 
 /// Awaits a response, if it arrives in time.
-async fn in_time<T>(time: Duration, answer: impl Future<Output = T>) -> Result<T, StorageError> {
+async fn with_timeout<T>(
+    time: Duration,
+    answer: impl Future<Output = T>,
+) -> Result<T, StorageError> {
     let answer = tokio::time::timeout(time, answer).await;
     answer.map_err(|_| {
         let seconds = time.as_secs();

@@ -12,7 +12,7 @@ async fn suspect(store: &Store, owner: &str) -> Tested<Option<u32>> {
 async fn condemn(store: &Store) -> Tested {
     change(store, "source s {}").await?;
     change(store, "bundle b {\"requirements\":[{\"source\":\"s\"}]}").await?;
-    while store.pass_on_changes().await? {}
+    while store.propagate_changes().await? {}
     // Each of the processes crashes.
     let first = claim(store, "first", Duration::ZERO).await?;
     assert_eq!(first.map(|claim| claim.deaths), Some(0));
@@ -20,10 +20,10 @@ async fn condemn(store: &Store) -> Tested {
     let last = store.claim_suspect("third", LEASE).await?;
     let last = last.ok_or("not suspected")?;
     assert_eq!(last.deaths, MOST_DEATHS);
-    let verdict = Finish {
-        condemned: true,
-        ..finish("", BuildResult::InternalError, None)
-    };
+    let mut verdict = finish("", BuildResult::InternalError, None);
+    if let BuildOutcome::Failed { condemned, .. } = &mut verdict {
+        *condemned = true;
+    }
     assert!(store.finish(&last, &verdict).await?);
     assert_eq!(claim(store, "third", LEASE).await?, None);
     Ok(())
@@ -49,7 +49,7 @@ async fn definitions_redeem_a_bundle_and_data_does_not() -> Tested {
             let store = world.store().await?;
             condemn(&store).await?;
             change(&store, happens).await?;
-            while store.pass_on_changes().await? {}
+            while store.propagate_changes().await? {}
             let next = claim(&store, "fourth", LEASE).await?;
             assert_eq!(next.map(|claim| claim.deaths), deaths, "{happens}");
         }
@@ -62,7 +62,7 @@ async fn what_ends_a_claim_ends_the_suspicion() -> Tested {
     for world in TestDatabase::all("suspicion").await? {
         let store = world.store().await?;
         change(&store, "bundle b {}").await?;
-        store.pass_on_changes().await?;
+        store.propagate_changes().await?;
         // A process that releases a bundle, or finishes it, has not crashed.
         for _ in 0..3 {
             let given = claim(&store, "one", LEASE).await?.ok_or("not due")?;
@@ -81,7 +81,7 @@ async fn what_ends_a_claim_ends_the_suspicion() -> Tested {
         assert_eq!(suspect(&store, "four").await?, Some(1));
         let lost = store.claim_suspect("five", LEASE).await?.ok_or("not due")?;
         assert_eq!(lost.deaths, 2);
-        store.retract(lost.bundle).await?;
+        store.mark_lost(lost.bundle).await?;
         store.release(&lost).await?;
         let next = claim(&store, "six", LEASE).await?;
         assert_eq!(next.map(|claim| claim.deaths), Some(0));
@@ -103,7 +103,7 @@ async fn owners_wait_with_their_oldest_bundle() -> Tested {
             let who = keys.principal(&format!("Bearer {owner}")).cloned();
             let who = who.ok_or("the key is not known")?;
             store.put(&who, &entry(Kind::Bundle, bundle, "{}")?).await?;
-            while store.pass_on_changes().await? {}
+            while store.propagate_changes().await? {}
             // The clock of the database has to advance.
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
@@ -123,7 +123,7 @@ async fn owners_wait_with_their_oldest_bundle() -> Tested {
         waiting.sort_by_key(|one| one.since);
         let tenants: Vec<_> = waiting.iter().map(|one| one.tenant.as_str()).collect();
         assert_eq!(tenants, ["b", "a"]);
-        assert!(store.suspects().await?);
+        assert!(store.has_suspect().await?);
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use sqlx::Row as _;
 use tempfile::TempDir;
 
-use super::{Claim, DatabaseUrl, Finish, MOST_DEATHS, Queue, Status, Store, StoreError};
+use super::{BuildOutcome, Claim, DatabaseUrl, MOST_DEATHS, Queue, Status, Store, StoreError};
 use crate::HANG_LIMIT;
 use crate::model::{
     BuildResult, Bundle, Definition, Document, Entry, Kind, Phase, Source, Stack, read,
@@ -140,25 +140,32 @@ async fn claims(store: &Store, queue: Queue, most: usize) -> Result<Vec<Claim>, 
     Ok(claims)
 }
 
-fn finish(revision: &str, result: BuildResult, again: Option<Duration>) -> Finish {
+fn finish(revision: &str, result: BuildResult, next: Option<Duration>) -> BuildOutcome {
     let succeeded = result == BuildResult::Success;
-    Finish {
-        status: Status {
-            revision: revision.to_owned(),
-            phase: if succeeded { Phase::Push } else { Phase::Sync },
-            result,
-            message: String::new(),
-        },
-        succeeded,
-        published: succeeded.then(|| format!("digest of {revision}")),
-        again,
+    let status = Status {
+        revision: revision.to_owned(),
+        phase: if succeeded { Phase::Push } else { Phase::Sync },
+        result,
+        message: String::new(),
+    };
+    if succeeded {
+        let record = format!("digest of {revision}");
+        return BuildOutcome::Published {
+            status,
+            record,
+            next,
+        };
+    }
+    BuildOutcome::Failed {
+        status,
+        retry: next,
         condemned: false,
     }
 }
 
 /// Returns the names of the due bundles, and finishes their builds.
 async fn due(store: &Store) -> Tested<BTreeSet<String>> {
-    while store.pass_on_changes().await? {}
+    while store.propagate_changes().await? {}
     let mut names = BTreeSet::new();
     while let Some(claim) = claim(store, "test", LEASE).await? {
         let inputs = store.inputs(claim.bundle, u64::MAX).await?;
@@ -230,13 +237,13 @@ async fn many_changes_are_passed_on_whole() -> Tested {
         entries.push(entry(Kind::Stack, "s", "{}")?);
         store.declare(&entries).await?;
         let mut rounds = 1;
-        while store.pass_on_changes().await? {
+        while store.propagate_changes().await? {
             rounds += 1;
         }
         // In small batches.
         assert_eq!(rounds, 27);
         change(&store, "stack s {\"selector\":{}}").await?;
-        assert!(!store.pass_on_changes().await?);
+        assert!(!store.propagate_changes().await?);
         // Once for itself, and once for each change of the stack.
         let count = "SELECT COUNT(*) FROM builds WHERE wanted = 3";
         let row = sqlx::query(count).fetch_one(store.reader()).await?;
@@ -283,13 +290,13 @@ async fn a_bundle_has_one_owner() -> Tested {
     for world in TestDatabase::all("owners").await? {
         let (old, new) = (world.store().await?, world.store().await?);
         change(&old, "bundle b {}").await?;
-        old.pass_on_changes().await?;
+        old.propagate_changes().await?;
         // The lease of a crashed owner expires.
         let lost = claim(&old, "old", Duration::ZERO).await?.ok_or("not due")?;
         let held = claim(&new, "new", LEASE).await?.ok_or("not taken over")?;
         assert_eq!(lost.bundle, held.bundle);
         assert_eq!(claim(&old, "old", LEASE).await?, None);
-        // An owner that has lost the bundle changes nothing any more.
+        // An owner that has lost the bundle records nothing any more.
         assert!(!old.renew(&lost, LEASE).await?);
         assert!(
             !old.finish(&lost, &finish("x", BuildResult::Success, None))
@@ -300,7 +307,7 @@ async fn a_bundle_has_one_owner() -> Tested {
         assert_eq!(claim(&old, "old", LEASE).await?, None);
         // A change during a build requires another build.
         change(&old, "bundle b {}").await?;
-        old.pass_on_changes().await?;
+        old.propagate_changes().await?;
         assert_eq!(claim(&old, "old", LEASE).await?, None);
         assert!(
             new.finish(&held, &finish("r", BuildResult::Success, None))
@@ -311,7 +318,7 @@ async fn a_bundle_has_one_owner() -> Tested {
             .ok_or("the change is lost")?;
         assert_eq!(next.published, "digest of r");
         // A possibly overwritten object is written once more.
-        new.publish_again(next.bundle).await?;
+        new.mark_for_rewrite(next.bundle).await?;
         assert!(
             old.finish(&next, &finish("s", BuildResult::Success, None))
                 .await?
@@ -351,7 +358,7 @@ async fn a_change_comes_before_what_is_only_built_again() -> Tested {
             entries.push(entry(Kind::Bundle, &format!("b{at}"), "{}")?);
         }
         store.declare(&entries).await?;
-        while store.pass_on_changes().await? {}
+        while store.propagate_changes().await? {}
         let first = claims(&store, Queue::Changed, BUNDLES).await?;
         assert_eq!(first.len(), BUNDLES);
         for claim in &first {
@@ -361,7 +368,7 @@ async fn a_change_comes_before_what_is_only_built_again() -> Tested {
         // All of them are due again.
         assert_eq!(claims(&store, Queue::Changed, 9).await?, []);
         change(&store, "bundle b7 {}").await?;
-        store.pass_on_changes().await?;
+        store.propagate_changes().await?;
         let changed = claims(&store, Queue::Changed, 9).await?;
         let [changed] = changed.as_slice() else {
             return Err(format!("not the change alone: {changed:?}").into());
@@ -386,7 +393,7 @@ async fn what_older_programs_have_built_is_no_change() -> Tested {
     for world in TestDatabase::all("older").await? {
         let store = world.store().await?;
         change(&store, "bundle old {}").await?;
-        store.pass_on_changes().await?;
+        store.propagate_changes().await?;
         for back in [
             "DROP TABLE place_folders",
             "DROP INDEX builds_changed",
@@ -407,7 +414,7 @@ async fn what_older_programs_have_built_is_no_change() -> Tested {
         assert_eq!(claims(&store, Queue::Changed, 9).await?, []);
         assert_eq!(claims(&store, Queue::Due, 9).await?.len(), 1);
         change(&store, "bundle new {}").await?;
-        store.pass_on_changes().await?;
+        store.propagate_changes().await?;
         assert_eq!(claims(&store, Queue::Changed, 9).await?.len(), 1);
     }
     Ok(())
@@ -419,7 +426,7 @@ async fn a_start_on_sqlite_takes_over_what_was_claimed() -> Tested {
     let world = worlds.first().ok_or("there is always SQLite")?;
     let store = world.store().await?;
     change(&store, "bundle b {}").await?;
-    store.pass_on_changes().await?;
+    store.propagate_changes().await?;
     let before = claim(&store, "killed", LEASE).await?.ok_or("not due")?;
     let restarted = world.store().await?;
     restarted.release_all().await?;
@@ -436,7 +443,7 @@ async fn statuses_are_one_for_each_revision_newest_first() -> Tested {
         let store = world.store().await?;
         let who = administrator()?;
         change(&store, "bundle b {}").await?;
-        store.pass_on_changes().await?;
+        store.propagate_changes().await?;
         let mut shown = Vec::new();
         for (revision, result) in [
             ("", BuildResult::SyncFailed),
@@ -555,7 +562,7 @@ async fn a_crowd_of_owners_loses_no_change_and_doubles_no_build() -> Tested {
 /// Builds due bundles forever; sometimes releases a claim instead.
 async fn own(store: Store, name: String, board: Arc<Mutex<Board>>) -> Tested {
     for turn in 0_u32.. {
-        store.pass_on_changes().await?;
+        store.propagate_changes().await?;
         let Some(claim) = claim(&store, &name, LEASE).await? else {
             tokio::time::sleep(Duration::from_millis(5)).await;
             continue;

@@ -130,11 +130,11 @@ async fn builds_take_places_and_leave_them() -> Tested {
         put("b", "x").await?;
         due(&store).await?;
         store
-            .write_again(a, &storage_location::places(&storage("x")?, &[]).own)
+            .rewrite_others(a, &storage_location::places(&storage("x")?, &[]).own)
             .await?;
         assert_eq!(due(&store).await?, BTreeSet::from(["b".to_owned()]));
         store
-            .write_again(b, &storage_location::places(&storage("x")?, &[]).own)
+            .rewrite_others(b, &storage_location::places(&storage("x")?, &[]).own)
             .await?;
         assert_eq!(due(&store).await?, BTreeSet::new());
     }

@@ -4,8 +4,8 @@ use gix::sec::identity::Account;
 use gix::url::Scheme;
 use reqwest::{Certificate, Identity};
 
-use super::super::http::settable;
-use super::{Credentials, FetchError};
+use super::super::http::check_header;
+use super::{BuildError, Credentials};
 
 /// Authentication of fetches over http.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ impl Auth {
     pub(super) fn new(
         url: &gix::Url,
         credentials: Option<&Credentials>,
-    ) -> Result<Self, FetchError> {
+    ) -> Result<Self, BuildError> {
         match credentials {
             None => Ok(Self::default()),
             Some(Credentials::BasicAuth {
@@ -36,9 +36,9 @@ impl Auth {
             }) => {
                 for line in headers {
                     let (name, _) = line.split_once(':').unwrap_or((line, ""));
-                    settable(name.trim())?;
+                    check_header(name.trim())?;
                     if line.contains(['\r', '\n', '\0']) {
-                        return Err(FetchError::config(
+                        return Err(BuildError::config(
                             "git: a header of the credentials cannot be sent",
                         ));
                     }
@@ -62,7 +62,7 @@ impl Auth {
                     ..Self::default()
                 })
             }
-            Some(other) => Err(other.unfit("this kind of repository")),
+            Some(other) => Err(other.unsupported("this kind of repository")),
         }
     }
 }

@@ -23,7 +23,7 @@ pub(super) use self::origin::Origin;
 use self::remote::Fetch;
 use self::submodules::Submodule;
 use super::credentials::Credentials;
-use super::{FetchError, Steps};
+use super::{BuildError, Steps};
 use crate::allowed_hosts::AllowedHosts;
 use crate::builder::Access;
 use crate::builder::file_selection::{FileQuota, Files, Selection};
@@ -62,20 +62,20 @@ impl GitSpec {
         commit: Option<&str>,
         path: Option<&str>,
         selection: Selection,
-    ) -> Result<Self, FetchError> {
+    ) -> Result<Self, BuildError> {
         let given = |text: Option<&'_ str>| text.filter(|text| !text.is_empty()).map(str::to_owned);
         let revision = match (given(commit), given(reference)) {
             (Some(commit), _) => Revision::Commit(id(&commit)?),
             (None, Some(reference)) => Revision::Reference(name(reference)?),
             (None, None) => {
                 let message = "git: either a reference or a commit must be given";
-                return Err(FetchError::config(message));
+                return Err(BuildError::config(message));
             }
         };
         let steps = path.unwrap_or_default().split('/');
         let steps: Vec<&str> = steps.filter(|step| !matches!(*step, "" | ".")).collect();
         if steps.contains(&"..") {
-            return Err(FetchError::config("git.path cannot hold the segment `..`"));
+            return Err(BuildError::config("git.path cannot hold the segment `..`"));
         }
         let path = steps.join("/");
         Ok(Self {
@@ -86,17 +86,17 @@ impl GitSpec {
     }
 }
 
-fn id(commit: &str) -> Result<ObjectId, FetchError> {
+fn id(commit: &str) -> Result<ObjectId, BuildError> {
     let read = ObjectId::from_hex(commit.as_bytes());
-    read.map_err(|_| FetchError::config(format!("commit `{commit}` is not 40 hexadecimal digits")))
+    read.map_err(|_| BuildError::config(format!("commit `{commit}` is not 40 hexadecimal digits")))
 }
 
 /// Validates the name of a remote reference; it must not be parsed as a pattern or as a refspec.
-fn name(reference: String) -> Result<String, FetchError> {
+fn name(reference: String) -> Result<String, BuildError> {
     let valid = gix::validate::reference::name_partial(reference.as_bytes().as_bstr());
     match valid.is_ok() && !reference.starts_with(['-', '+', '^']) {
         true => Ok(reference),
-        false => Err(FetchError::config(format!(
+        false => Err(BuildError::config(format!(
             "invalid reference `{reference}`"
         ))),
     }
@@ -154,7 +154,7 @@ impl Reader {
         wanted: GitSpec,
         quota: &mut FileQuota,
         cancelled: &AtomicBool,
-    ) -> Result<Checkout, FetchError> {
+    ) -> Result<Checkout, BuildError> {
         let mut read = Checkout::default();
         let mut open = vec![Module {
             address: self.repo.clone(),
@@ -167,32 +167,32 @@ impl Reader {
         while let Some(module) = open.pop() {
             modules += 1;
             if modules > MODULES || module.depth > DEPTH {
-                return Err(FetchError::sync("git: there are too many submodules"));
+                return Err(BuildError::sync("git: there are too many submodules"));
             }
             // The content of a repository determines the addresses of its submodules, so the
             // credentials are only sent to the host of the source's own repository.
-            let credentials = match module.origin.is_beside(&origin) {
+            let credentials = match module.origin.is_same_server(&origin) {
                 true => self.credentials.as_ref(),
                 false => None,
             };
-            let inner = self.module(&module, credentials, &mut read, quota, cancelled);
+            let inner = self.read_module(&module, credentials, &mut read, quota, cancelled);
             open.extend(inner.map_err(|failure| match module.depth {
                 0 => failure,
-                _ => failure.of(&format!("submodule `{}`", module.prefix)),
+                _ => failure.within(&format!("submodule `{}`", module.prefix)),
             })?);
         }
         Ok(read)
     }
 
     /// Reads one repository; returns its submodules.
-    fn module(
+    fn read_module(
         &self,
         module: &Module,
         credentials: Option<&Credentials>,
         read: &mut Checkout,
         quota: &mut FileQuota,
         cancelled: &AtomicBool,
-    ) -> Result<Vec<Module>, FetchError> {
+    ) -> Result<Vec<Module>, BuildError> {
         let wanted = &module.wanted;
         let (repository, reference, _held) = match &module.origin {
             Origin::Local(path, roots) => {
@@ -241,24 +241,24 @@ impl Reader {
         let links = tree::read(&tree, place, selection, quota, files, cancelled)?;
         let mut inner = Vec::new();
         for link in submodules::find(&tree, &wanted.path, links)? {
-            inner.push(self.inner(module, link)?);
+            inner.push(self.resolve_submodule(module, link)?);
         }
         Ok(inner)
     }
 
     /// Resolves a submodule of a repository.
-    fn inner(&self, module: &Module, link: Submodule) -> Result<Module, FetchError> {
+    fn resolve_submodule(&self, module: &Module, link: Submodule) -> Result<Module, BuildError> {
         let Submodule { path, id, url } = link;
         let address = submodules::resolved(&url, &module.address);
         let origin = Origin::read(&address, &self.access.source_roots, &self.hosts);
         let origin = match (origin, &module.origin) {
-            (Ok(Origin::Local(..)), Origin::Remote(_)) => Err(FetchError::config(
+            (Ok(Origin::Local(..)), Origin::Remote(_)) => Err(BuildError::config(
                 "git: a repository of another host has none on this server",
             )),
             (origin, _) => origin,
         };
         Ok(Module {
-            origin: origin.map_err(|failure| failure.of(&format!("submodule `{path}`")))?,
+            origin: origin.map_err(|failure| failure.within(&format!("submodule `{path}`")))?,
             address,
             wanted: GitSpec {
                 revision: Revision::Commit(id),
@@ -278,7 +278,7 @@ pub(super) fn folder(of: &str) -> String {
 }
 
 /// Removes all other cached repositories.
-pub(super) fn forget(repositories: &Path, kept: &[String]) {
+pub(super) fn remove_unused(repositories: &Path, kept: &[String]) {
     let entries = fs::read_dir(repositories).into_iter().flatten().flatten();
     for entry in entries {
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -292,7 +292,7 @@ pub(super) fn forget(repositories: &Path, kept: &[String]) {
 }
 
 /// Removes the keys that a killed server left behind.
-pub(super) fn forget_keys(repositories: &Path) {
+pub(super) fn remove_keys(repositories: &Path) {
     let entries = fs::read_dir(repositories).into_iter().flatten().flatten();
     for entry in entries {
         let name = entry.file_name();
@@ -304,6 +304,6 @@ pub(super) fn forget_keys(repositories: &Path) {
     }
 }
 
-fn failed(failure: gix::Error) -> FetchError {
-    FetchError::Sync(format!("git: {}", super::with_causes(&failure)))
+fn failed(failure: gix::Error) -> BuildError {
+    BuildError::sync(format!("git: {}", super::with_causes(&failure)))
 }

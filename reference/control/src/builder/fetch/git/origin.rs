@@ -8,9 +8,9 @@ use gix::bstr::ByteSlice;
 use gix::url::Scheme;
 use reqwest::Url;
 
-use super::{FetchError, failed};
+use super::{BuildError, failed};
 use crate::allowed_hosts::AllowedHosts;
-use crate::builder::fetch::{Steps, directory, reach};
+use crate::builder::fetch::{Steps, check_host, directory};
 use crate::model::{NO_QUERY, has_query};
 
 /// Location of a repository.
@@ -24,7 +24,7 @@ pub(in super::super) enum Origin {
 
 impl Origin {
     /// Whether both are on the same host, with the same scheme and port.
-    pub(super) fn is_beside(&self, other: &Self) -> bool {
+    pub(super) fn is_same_server(&self, other: &Self) -> bool {
         let (Self::Remote(one), Self::Remote(other)) = (self, other) else {
             return false;
         };
@@ -41,18 +41,18 @@ impl Origin {
         repo: &str,
         roots: &[PathBuf],
         hosts: &AllowedHosts,
-    ) -> Result<Self, FetchError> {
+    ) -> Result<Self, BuildError> {
         // The address may contain a password, so no message repeats it.
-        let refused = || FetchError::config("git.repo is not an address that can be asked");
+        let refused = || BuildError::config("git.repo is not an address that can be asked");
         let url = gix::url::parse(repo.as_bytes().as_bstr()).map_err(|_| refused())?;
         if url.password().is_some() {
             let message =
                 "git.repo holds a password, which everybody can read; secrets are for that";
-            return Err(FetchError::config(message));
+            return Err(BuildError::config(message));
         }
         // Also checks old definitions, and submodules.
         if has_query(repo) {
-            return Err(FetchError::config(format!("git.repo: {NO_QUERY}")));
+            return Err(BuildError::config(format!("git.repo: {NO_QUERY}")));
         }
         match url.scheme {
             Scheme::File => {
@@ -69,14 +69,14 @@ impl Origin {
                     return Err(refused());
                 }
                 match url.scheme {
-                    Scheme::Ssh => reach(hosts, host, url.port_or_default())?,
+                    Scheme::Ssh => check_host(hosts, host, url.port_or_default())?,
                     _ => {
                         // Parsed as by the client that connects.
                         let text = url.to_bstring();
                         let read = text.to_str().ok().and_then(|text| Url::parse(text).ok());
                         let read = read.ok_or_else(refused)?;
                         let host = read.host_str().unwrap_or_default();
-                        reach(hosts, host, read.port_or_known_default())?;
+                        check_host(hosts, host, read.port_or_known_default())?;
                     }
                 }
                 Ok(Self::Remote(url))
@@ -99,7 +99,7 @@ pub(super) fn open(
     path: &Path,
     roots: &[PathBuf],
     steps: Steps<'_>,
-) -> Result<gix::Repository, FetchError> {
+) -> Result<gix::Repository, BuildError> {
     let mut inside = Inside {
         roots,
         steps,
@@ -120,7 +120,7 @@ pub(super) fn open(
         repository.objects.store_ref().path(),
     ];
     for place in own.into_iter().chain(others.iter().map(PathBuf::as_path)) {
-        inside.check(&std::path::absolute(place).map_err(FetchError::sync)?)?;
+        inside.check(&std::path::absolute(place).map_err(BuildError::sync)?)?;
     }
     Ok(repository)
 }
@@ -134,16 +134,16 @@ struct Inside<'r> {
 }
 
 impl Inside<'_> {
-    fn check(&mut self, folder: &Path) -> Result<(), FetchError> {
+    fn check(&mut self, folder: &Path) -> Result<(), BuildError> {
         let mut open = vec![directory::resolve(folder, self.roots)?];
         while let Some(folder) = open.pop() {
             if !self.seen.insert(folder.clone()) {
                 continue;
             }
-            for entry in fs::read_dir(&folder).map_err(FetchError::sync)? {
-                self.steps.take()?;
-                let entry = entry.map_err(FetchError::sync)?;
-                let kind = entry.file_type().map_err(FetchError::sync)?;
+            for entry in fs::read_dir(&folder).map_err(BuildError::sync)? {
+                self.steps.count()?;
+                let entry = entry.map_err(BuildError::sync)?;
+                let kind = entry.file_type().map_err(BuildError::sync)?;
                 // Links to hooks are common, and hooks never run here.
                 if kind.is_dir() && entry.file_name() != "hooks" {
                     open.push(entry.path());

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use super::watch::watched;
+use super::watch::with_watchdog;
 
 /// Maximum number of bytes read of the output of a program.
 const MAX_OUTPUT_BYTES: u64 = 1 << 20;
@@ -24,7 +24,7 @@ pub(super) struct Programs<'p> {
 
 impl Programs<'_> {
     /// Creates a command for a program.
-    pub(super) fn call(&self, name: &str) -> Command {
+    pub(super) fn command(&self, name: &str) -> Command {
         Command::new(self.folder.join(name))
     }
 
@@ -43,7 +43,7 @@ impl Programs<'_> {
             }
             Ok((bytes, running.succeeds()?))
         };
-        watched(self.cancelled, || {}, || running.end(), work)
+        with_watchdog(self.cancelled, || {}, || running.kill(), work)
     }
 }
 
@@ -67,8 +67,8 @@ impl Running {
     }
 
     /// Kills the process group.
-    pub(super) fn end(&self) {
-        // It may have ended already.
+    pub(super) fn kill(&self) {
+        // The program may have ended already.
         let _ = kill_process_group(Pid::from_child(&self.0), Signal::KILL);
     }
 
@@ -82,8 +82,8 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.end();
-        // It has been killed.
+        self.kill();
+        // The program has been killed.
         let _ = self.0.wait();
     }
 }

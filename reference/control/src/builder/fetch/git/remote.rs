@@ -17,8 +17,8 @@ use gix::url::Scheme;
 use super::auth::Auth;
 use super::process::Programs;
 use super::ssh::{Key, Ssh};
-use super::watch::watched;
-use super::{Access, Credentials, FetchError, Revision, failed, origin};
+use super::watch::with_watchdog;
+use super::{Access, BuildError, Credentials, Revision, failed, origin};
 
 /// Local name of the fetched reference.
 pub(super) const FETCHED: &str = "refs/fetched/reference";
@@ -50,9 +50,9 @@ impl Fetch<'_> {
     ///
     /// # Errors
     /// When the remote cannot be reached, does not have the revision, or sends too much.
-    pub(super) fn run(&self) -> Result<gix::Repository, FetchError> {
-        let lost = |failure: std::io::Error| FetchError::Sync(format!("git: {failure}"));
-        tidy(self.place, self.access.limits.repository).map_err(lost)?;
+    pub(super) fn run(&self) -> Result<gix::Repository, BuildError> {
+        let lost = |failure: std::io::Error| BuildError::sync(format!("git: {failure}"));
+        clean_up(self.place, self.access.limits.repository).map_err(lost)?;
         let repository = open(self.place)?;
         if let Revision::Commit(id) = self.revision
             && repository.find_commit(*id).is_ok()
@@ -63,9 +63,9 @@ impl Fetch<'_> {
             Scheme::Ssh => self.over_ssh(&repository),
             _ => self.over_http(&repository),
         };
-        if self.is_too_much() {
+        if self.is_too_large() {
             let limit = self.access.limits.repository;
-            return Err(FetchError::Sync(format!(
+            return Err(BuildError::sync(format!(
                 "git: the repository has more than {limit} bytes"
             )));
         }
@@ -74,18 +74,18 @@ impl Fetch<'_> {
         gix::open_opts(self.place, origin::options()).map_err(failed)
     }
 
-    fn is_too_much(&self) -> bool {
+    fn is_too_large(&self) -> bool {
         size(&self.place.join("objects")) > self.room
     }
 
     /// Cancels a fetch that sends too much.
     fn limit_size(&self) {
-        if self.is_too_much() {
+        if self.is_too_large() {
             self.cancelled.store(true, Ordering::Relaxed);
         }
     }
 
-    fn over_ssh(&self, repository: &gix::Repository) -> Result<(), FetchError> {
+    fn over_ssh(&self, repository: &gix::Repository) -> Result<(), BuildError> {
         let key = match self.credentials {
             Some(Credentials::SshKey {
                 key,
@@ -98,11 +98,11 @@ impl Fetch<'_> {
             },
             // The server's own keys must not be used.
             None => {
-                return Err(FetchError::config(
+                return Err(BuildError::config(
                     "git: ssh needs credentials of type ssh_key",
                 ));
             }
-            Some(other) => return Err(other.unfit("this kind of repository")),
+            Some(other) => return Err(other.unsupported("this kind of repository")),
         };
         let programs = Programs {
             folder: &self.access.programs,
@@ -110,16 +110,16 @@ impl Fetch<'_> {
         };
         let remote = self.remote(repository)?;
         let (ssh, transport) = Ssh::connect(self.url, &key, programs, self.place)?;
-        let received = watched(
+        let received = with_watchdog(
             self.cancelled,
             || self.limit_size(),
-            || ssh.end(),
+            || ssh.kill(),
             || self.receive(remote.to_connection_with_transport(transport)),
         );
         received.map_err(|failure| ssh.explain(failure))
     }
 
-    fn over_http(&self, repository: &gix::Repository) -> Result<(), FetchError> {
+    fn over_http(&self, repository: &gix::Repository) -> Result<(), BuildError> {
         let mut access = Auth::new(self.url, self.credentials)?;
         let remote = self.remote(repository)?;
         let identity = access.identity.take();
@@ -136,11 +136,11 @@ impl Fetch<'_> {
             self.receive(connection.with_transport_options(Box::new(options)))
         };
         // The requests have their own timeout.
-        watched(self.cancelled, || self.limit_size(), || {}, work)
+        with_watchdog(self.cancelled, || self.limit_size(), || {}, work)
     }
 
     /// Returns the remote with the refspecs to fetch.
-    fn remote<'r>(&self, repository: &'r gix::Repository) -> Result<gix::Remote<'r>, FetchError> {
+    fn remote<'r>(&self, repository: &'r gix::Repository) -> Result<gix::Remote<'r>, BuildError> {
         let specs = match self.revision {
             Revision::Reference(name) => vec![format!("+{name}:{FETCHED}")],
             Revision::Commit(_) => vec![
@@ -155,7 +155,7 @@ impl Fetch<'_> {
         Ok(remote.map_err(failed)?.with_fetch_tags(Tags::None))
     }
 
-    fn receive(&self, connection: RemoteConnection<'_>) -> Result<(), FetchError> {
+    fn receive(&self, connection: RemoteConnection<'_>) -> Result<(), BuildError> {
         let prepared = connection.prepare_fetch(Discard, Default::default());
         let received = prepared.and_then(|prepared| prepared.receive(Discard, self.cancelled));
         received.map(drop).map_err(failed)
@@ -190,7 +190,7 @@ fn options(access: Auth, limit: Duration) -> http::Options {
 }
 
 /// Opens the cached repository, or creates an empty one in its place.
-fn open(place: &Path) -> Result<gix::Repository, FetchError> {
+fn open(place: &Path) -> Result<gix::Repository, BuildError> {
     let committer = [
         "committer.name=reference",
         "committer.email=reference@localhost",
@@ -200,18 +200,20 @@ fn open(place: &Path) -> Result<gix::Repository, FetchError> {
         return Ok(repository);
     }
     // A killed server may have left an incomplete one.
-    let lost = |failure: std::io::Error| FetchError::Sync(format!("git: {failure}"));
+    let lost = |failure: std::io::Error| BuildError::sync(format!("git: {failure}"));
     if place.exists() {
         fs::remove_dir_all(place).map_err(lost)?;
     }
     fs::create_dir_all(place).map_err(lost)?;
     let kind = gix::create::Kind::Bare;
-    let made = gix::ThreadSafeRepository::init_opts(place, kind, Default::default(), options());
-    made.map(|made| made.to_thread_local()).map_err(failed)
+    let created = gix::ThreadSafeRepository::init_opts(place, kind, Default::default(), options());
+    created
+        .map(|created| created.to_thread_local())
+        .map_err(failed)
 }
 
 /// Removes locks of killed fetches, and repositories that have grown too large.
-fn tidy(place: &Path, limit: u64) -> std::io::Result<()> {
+fn clean_up(place: &Path, limit: u64) -> std::io::Result<()> {
     let packs = fs::read_dir(place.join("objects/pack"));
     let packs = packs.into_iter().flatten().flatten();
     let packs = packs.filter(|file| file.path().extension().is_some_and(|kind| kind == "pack"));

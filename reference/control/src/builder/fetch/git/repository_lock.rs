@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::FetchError;
+use super::BuildError;
 
 static HELD: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
@@ -16,11 +16,11 @@ pub(super) struct RepositoryLock(PathBuf);
 ///
 /// # Errors
 /// When it is in use.
-pub(super) fn lock_repository(place: &Path) -> Result<RepositoryLock, FetchError> {
+pub(super) fn lock_repository(place: &Path) -> Result<RepositoryLock, BuildError> {
     let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
     match held.insert(place.to_owned()) {
         true => Ok(RepositoryLock(place.to_owned())),
-        false => Err(FetchError::sync("git: an earlier fetch has not ended yet")),
+        false => Err(BuildError::sync("git: an earlier fetch has not ended yet")),
     }
 }
 

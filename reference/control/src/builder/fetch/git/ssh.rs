@@ -17,7 +17,7 @@ use gix::url::ArgumentSafety;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
-use super::FetchError;
+use super::BuildError;
 use super::process::{Programs, Running};
 
 /// Name prefix of folders that contain keys.
@@ -71,64 +71,64 @@ impl Ssh {
         key: &Key<'_>,
         programs: Programs<'_>,
         place: &Path,
-    ) -> Result<(Self, Box<dyn Transport + Send>), FetchError> {
+    ) -> Result<(Self, Box<dyn Transport + Send>), BuildError> {
         let parent = place.parent().unwrap_or(place);
         std::fs::create_dir_all(parent).map_err(lost)?;
         let files = tempfile::Builder::new().prefix(FOLDER).tempdir_in(parent);
         let files = files.map_err(lost)?;
-        let mut call = programs.call("ssh");
-        identify(&mut call, key, programs, files.path())?;
+        let mut call = programs.command("ssh");
+        add_key(&mut call, key, programs, files.path())?;
         if !key.fingerprints.is_empty() {
             let known = files.path().join("known_hosts");
             write(&known, &known_hosts(url, key, programs)?, 0o600).map_err(lost)?;
             call.arg("-o")
-                .arg(format!("UserKnownHostsFile={}", plain(&known)?));
+                .arg(format!("UserKnownHostsFile={}", check_path(&known)?));
             call.args(["-o", "GlobalKnownHostsFile=/dev/null"]);
         }
         // The stderr of the remote is discarded, as its size is unlimited.
         call.arg("-E").arg(files.path().join("said"));
-        ask(&mut call, url)?;
+        add_remote_command(&mut call, url)?;
         call.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut running = Running::start(call.stderr(Stdio::null())).map_err(lost)?;
         let pipes = running.pipes();
-        let (said, told) = pipes.ok_or_else(|| FetchError::sync("git: ssh has no pipes"))?;
+        let (output, input) = pipes.ok_or_else(|| BuildError::sync("git: ssh has no pipes"))?;
         let (path, nobody) = (url.path.clone(), None::<(String, _)>);
         let mode = ConnectMode::Process;
-        let connection = Connection::new(said, told, Protocol::V2, path, nobody, mode, false);
+        let connection = Connection::new(output, input, Protocol::V2, path, nobody, mode, false);
         Ok((Self { running, files }, Box::new(connection)))
     }
 
     /// Kills the process.
-    pub(super) fn end(&self) {
-        self.running.end();
+    pub(super) fn kill(&self) {
+        self.running.kill();
     }
 
     /// Adds the error output of `ssh` to an error.
-    pub(super) fn explain(&self, failure: FetchError) -> FetchError {
+    pub(super) fn explain(&self, failure: BuildError) -> BuildError {
         let said = std::fs::read(self.files.path().join("said")).unwrap_or_default();
         let said = said.get(..SAID).unwrap_or(&said);
         match (failure, String::from_utf8_lossy(said).trim()) {
             (failure, "") => failure,
-            (failure, said) => failure.of(&format!("git: ssh: {said}")),
+            (failure, said) => failure.within(&format!("git: ssh: {said}")),
         }
     }
 }
 
 /// Adds the key as the only identity.
-fn identify(
+fn add_key(
     call: &mut Command,
     key: &Key<'_>,
     programs: Programs<'_>,
     folder: &Path,
-) -> Result<(), FetchError> {
+) -> Result<(), BuildError> {
     let identity = folder.join("key");
     let mut text = key.text.trim_end().to_owned();
     text.push('\n');
     write(&identity, &text, 0o600).map_err(lost)?;
     if !key.passphrase.is_empty() {
-        unlock(&identity, key.passphrase, programs, folder)?;
+        remove_passphrase(&identity, key.passphrase, programs, folder)?;
     }
-    call.args(["-F", "none", "-i", plain(&identity)?]);
+    call.args(["-F", "none", "-i", check_path(&identity)?]);
     for option in OPTIONS {
         call.args(["-o", option]);
     }
@@ -136,8 +136,8 @@ fn identify(
 }
 
 /// Adds the host and the command for the repository.
-fn ask(call: &mut Command, url: &gix::Url) -> Result<(), FetchError> {
-    let refused = || FetchError::config("git.repo is not an address that can be asked");
+fn add_remote_command(call: &mut Command, url: &gix::Url) -> Result<(), BuildError> {
+    let refused = || BuildError::config("git.repo is not an address that can be asked");
     match url.user_as_argument() {
         ArgumentSafety::Usable(user) => call.args(["-l", user]),
         ArgumentSafety::Absent => call,
@@ -172,17 +172,17 @@ fn host(url: &gix::Url) -> &str {
 }
 
 /// Removes the passphrase of a key. `ssh` itself would only prompt for it in interactive mode.
-fn unlock(
+fn remove_passphrase(
     key: &Path,
     passphrase: &str,
     programs: Programs<'_>,
     folder: &Path,
-) -> Result<(), FetchError> {
-    let lost = |failure: io::Error| FetchError::Sync(format!("git: ssh-keygen: {failure}"));
+) -> Result<(), BuildError> {
+    let lost = |failure: io::Error| BuildError::sync(format!("git: ssh-keygen: {failure}"));
     let answer = folder.join("answer");
     let text = format!("#!/bin/sh\nprintf '%s\\n' \"${PASSPHRASE}\"\n");
     write(&answer, &text, 0o700).map_err(lost)?;
-    let mut call = programs.call("ssh-keygen");
+    let mut call = programs.command("ssh-keygen");
     call.args(["-q", "-p", "-N", "", "-f"])
         .arg(key)
         .env("SSH_ASKPASS", answer)
@@ -190,14 +190,14 @@ fn unlock(
         .env(PASSPHRASE, passphrase);
     match programs.run(&mut call).map_err(lost)? {
         (_, true) => Ok(()),
-        (_, false) => Err(FetchError::config(
+        (_, false) => Err(BuildError::config(
             "git: the key of the credentials cannot be opened with their passphrase",
         )),
     }
 }
 
-fn lost(failure: io::Error) -> FetchError {
-    FetchError::Sync(format!("git: ssh: {failure}"))
+fn lost(failure: io::Error) -> BuildError {
+    BuildError::sync(format!("git: ssh: {failure}"))
 }
 
 /// Writes a file that only its owner can access.
@@ -208,11 +208,11 @@ fn write(path: &Path, text: &str, mode: u32) -> io::Result<()> {
 }
 
 /// Returns the path if `ssh` expands nothing in it.
-fn plain(path: &Path) -> Result<&str, FetchError> {
+fn check_path(path: &Path) -> Result<&str, BuildError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_');
     match path.to_str() {
         Some(text) if text.chars().all(plain) => Ok(text),
-        _ => Err(FetchError::config(
+        _ => Err(BuildError::config(
             "git: ssh needs a data directory whose path has no special characters",
         )),
     }
@@ -223,13 +223,13 @@ fn known_hosts(
     url: &gix::Url,
     key: &Key<'_>,
     programs: Programs<'_>,
-) -> Result<String, FetchError> {
+) -> Result<String, BuildError> {
     let host = host(url);
-    let mut call = programs.call("ssh-keyscan");
+    let mut call = programs.command("ssh-keyscan");
     call.args(["-T", "20", "-p", &url.port.unwrap_or(22).to_string(), "--"])
         .arg(host);
     let scanned = programs.run(&mut call);
-    let lost = |failure| FetchError::Sync(format!("git: ssh-keyscan: {failure}"));
+    let lost = |failure| BuildError::sync(format!("git: ssh-keyscan: {failure}"));
     let (said, _) = scanned.map_err(lost)?;
     let lines = String::from_utf8_lossy(&said);
     let known = lines.lines().filter(|line| {
@@ -238,7 +238,7 @@ fn known_hosts(
     });
     let known: Vec<&str> = known.collect();
     match known.is_empty() {
-        true => Err(FetchError::Sync(format!(
+        true => Err(BuildError::sync(format!(
             "git: host `{host}` shows no key with a fingerprint of the credentials"
         ))),
         false => Ok(known.join("\n") + "\n"),
@@ -288,10 +288,10 @@ mod tests {
             ("a.example:-x", None),
         ] {
             let mut call = Command::new("ssh");
-            let asked = ask(&mut call, &gix::url::parse(url)?);
+            let added = add_remote_command(&mut call, &gix::url::parse(url)?);
             let words = call.get_args().map(|word| word.to_string_lossy());
             let shown = words.collect::<Vec<_>>().join(" ");
-            let found = asked.is_ok().then_some(shown.as_str());
+            let found = added.is_ok().then_some(shown.as_str());
             assert_eq!(found, expected, "{url}");
         }
         Ok(())

@@ -3,7 +3,7 @@
 use gix::bstr::ByteSlice;
 use gix::{ObjectId, Tree};
 
-use super::{FetchError, failed};
+use super::{BuildError, failed};
 
 /// File that lists the addresses of submodules.
 const FILE: &str = ".gitmodules";
@@ -31,7 +31,7 @@ pub(super) fn find(
     root: &Tree<'_>,
     folder: &str,
     links: Vec<(String, String, ObjectId)>,
-) -> Result<Vec<Submodule>, FetchError> {
+) -> Result<Vec<Submodule>, BuildError> {
     let entry = match links.is_empty() {
         true => None,
         false => root.lookup_entry_by_path(FILE).map_err(failed)?,
@@ -42,10 +42,10 @@ pub(super) fn find(
     let header = root.repo.find_header(entry.object_id()).map_err(failed)?;
     if header.size() > MAX_FILE_BYTES {
         let message = format!("git: `{FILE}` has more than {MAX_FILE_BYTES} bytes");
-        return Err(FetchError::Sync(message));
+        return Err(BuildError::sync(message));
     }
     let text = root.repo.find_object(entry.object_id()).map_err(failed)?;
-    let refused = |_| FetchError::Sync(format!("git: `{FILE}` cannot be read"));
+    let refused = |_| BuildError::sync(format!("git: `{FILE}` cannot be read"));
     let file = gix::config::File::from_bytes_no_includes(
         &text.data,
         gix::config::file::Metadata::default(),

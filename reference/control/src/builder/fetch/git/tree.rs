@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use gix::objs::tree::EntryKind;
 use gix::{ObjectId, Tree};
 
-use super::{FetchError, Steps, failed};
+use super::{BuildError, Steps, failed};
 use crate::builder::file_selection::{FileQuota, Files, Selection};
 
 /// Reads the files of a folder, and prefixes their paths. Returns the submodules that may contain
@@ -20,14 +20,14 @@ pub(super) fn read(
     quota: &mut FileQuota,
     files: &mut Files,
     cancelled: &AtomicBool,
-) -> Result<Vec<(String, String, ObjectId)>, FetchError> {
+) -> Result<Vec<(String, String, ObjectId)>, BuildError> {
     let repository = root.repo;
     let start = match path {
         "" => root.id,
         path => {
             let entry = root.lookup_entry_by_path(path).map_err(failed)?;
             let folder = entry.filter(|entry| entry.mode().is_tree());
-            let missing = || FetchError::Sync(format!("git: the commit has no folder `{path}`"));
+            let missing = || BuildError::sync(format!("git: the commit has no folder `{path}`"));
             folder.ok_or_else(missing)?.object_id()
         }
     };
@@ -36,38 +36,38 @@ pub(super) fn read(
     let mut open = vec![(start, before.to_owned(), 0)];
     while let Some((id, prefix, depth)) = open.pop() {
         if depth > quota.depth {
-            return Err(FetchError::Sync(format!(
+            return Err(BuildError::sync(format!(
                 "git: `{prefix}` is nested too deep"
             )));
         }
         let tree = repository.find_tree(id).map_err(failed)?;
         for entry in tree.iter() {
-            steps.take()?;
+            steps.count()?;
             let entry = entry.map_err(failed)?;
             // Non-UTF-8 names are never policies or data; a slash in a name is invalid.
             let Ok(name) = std::str::from_utf8(entry.filename()) else {
                 continue;
             };
             if matches!(name, "" | "." | ".." | ".git") || name.contains(['/', '\0']) {
-                return Err(FetchError::sync(
+                return Err(BuildError::sync(
                     "git: the commit has a file of a forbidden name",
                 ));
             }
             let shown = format!("{prefix}{name}");
             match entry.mode().kind() {
                 EntryKind::Tree => open.push((entry.object_id(), format!("{shown}/"), depth + 1)),
-                EntryKind::Link if selection.takes(&shown) => {
-                    return Err(FetchError::Sync(format!("git: `{shown}` is a link")));
+                EntryKind::Link if selection.selects(&shown) => {
+                    return Err(BuildError::sync(format!("git: `{shown}` is a link")));
                 }
-                EntryKind::Blob | EntryKind::BlobExecutable if selection.takes(&shown) => {
+                EntryKind::Blob | EntryKind::BlobExecutable if selection.selects(&shown) => {
                     let id = entry.object_id();
                     let size = repository.find_header(id).map_err(failed)?.size();
-                    quota.take(&shown, size).map_err(FetchError::Sync)?;
+                    quota.charge(&shown, size).map_err(BuildError::sync)?;
                     let mut blob = repository.find_object(id).map_err(failed)?;
                     files.insert(shown, std::mem::take(&mut blob.data));
                 }
                 EntryKind::Commit if !selection.reaches(&format!("{shown}/")) => {
-                    selection.passes_over(&format!("{shown}/"));
+                    selection.record_skipped(&format!("{shown}/"));
                 }
                 EntryKind::Commit => {
                     let own = shown.strip_prefix(before).unwrap_or(&shown).to_owned();

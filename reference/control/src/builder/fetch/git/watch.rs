@@ -19,7 +19,7 @@ impl Drop for Done<'_> {
 
 /// Runs work. Meanwhile another thread calls `look` regularly, and `end` once the work is
 /// cancelled.
-pub(super) fn watched<T>(
+pub(super) fn with_watchdog<T>(
     cancelled: &AtomicBool,
     look: impl Fn() + Sync,
     end: impl Fn() + Sync,
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn panics_end_the_watch() {
         let cancelled = AtomicBool::new(false);
-        let work = || watched(&cancelled, || {}, || {}, || resume_unwind(Box::new(())));
+        let work = || with_watchdog(&cancelled, || {}, || {}, || resume_unwind(Box::new(())));
         let ended: Result<(), _> = catch_unwind(AssertUnwindSafe(work));
         assert!(ended.is_err());
     }
@@ -60,7 +60,7 @@ mod tests {
         let (cancelled, ended) = (AtomicBool::new(false), AtomicBool::new(false));
         let look = || cancelled.store(true, Ordering::Relaxed);
         let end = || ended.store(true, Ordering::Relaxed);
-        watched(&cancelled, look, end, || {
+        with_watchdog(&cancelled, look, end, || {
             while !ended.load(Ordering::Relaxed) {
                 std::thread::yield_now();
             }
