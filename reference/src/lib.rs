@@ -1,4 +1,7 @@
 //! The reference server: a policy engine and its control plane that keep every documented rule.
+//!
+//! The servers are crates of their own, re-exported here: [`http`], [`bundle`], [`engine`] and, with
+//! the feature `control`, the control plane. This crate adds the command line, which starts them.
 
 mod command;
 mod flag_forms;

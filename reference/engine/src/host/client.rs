@@ -43,7 +43,7 @@ pub(super) fn send(
             span.failed(format!("{why:?}"));
         }
         // The span ends before the evaluation continues.
-        drop(span);
+        let _ = { span };
         sent.send(outcome).ok();
     });
     let outcome = block_on::receive(&received, wanted).inspect_err(|_| task.abort())?;
