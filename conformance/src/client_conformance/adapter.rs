@@ -26,7 +26,7 @@ pub(crate) enum Broken {
     Start(String, String),
     /// The process ended; contains how, if known.
     #[error("the adapter ended{0}")]
-    Ended(String),
+    AbortReason(String),
     /// No reply arrived within this time.
     #[error("the adapter did not answer within {} s", .0.as_secs_f32())]
     Slow(Duration),
@@ -138,7 +138,7 @@ impl Running {
 
     async fn ended(&mut self) -> Broken {
         let ended = timeout(ENDS_WITHIN, self.process.child.wait()).await;
-        Broken::Ended(match ended {
+        Broken::AbortReason(match ended {
             Ok(Ok(status)) => format!(" ({status})"),
             _ => String::new(),
         })

@@ -211,7 +211,8 @@ impl Game<'_> {
         if !player.is_running() {
             return None;
         }
-        let ended @ Broken::Ended(_) = player.ask(&self.open(api), self.limit).await.err()? else {
+        let ended @ Broken::AbortReason(_) = player.ask(&self.open(api), self.limit).await.err()?
+        else {
             return None;
         };
         let _ = writeln!(self.transcript, "then: {ended}");

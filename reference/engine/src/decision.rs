@@ -77,7 +77,7 @@ impl DecisionError {
     /// Converts an evaluation error. An inline attempt that exceeds its limit is abandoned.
     pub(super) fn of(request: &Request, error: EvalError) -> Self {
         match (error.code, &request.inline_attempt) {
-            (EvalCode::Trial, Some(attempt)) => {
+            (EvalCode::NotInline, Some(attempt)) => {
                 attempt.abandon();
                 Self::Abandoned
             }

@@ -106,8 +106,8 @@ pub enum EvalCode {
     Internal,
     /// `eval_memory_error`: the memory that all evaluations share is exhausted.
     Memory,
-    /// `eval_trial_error`: a trial has to be repeated as an evaluation that may take longer.
-    Trial,
+    /// `eval_inline_error`: an inline evaluation has to be repeated as one that may take longer.
+    NotInline,
 }
 
 impl EvalCode {
@@ -121,7 +121,7 @@ impl EvalCode {
             Self::Cancelled => "eval_cancel_error",
             Self::Internal => "eval_internal_error",
             Self::Memory => "eval_memory_error",
-            Self::Trial => "eval_trial_error",
+            Self::NotInline => "eval_inline_error",
         }
     }
 }

@@ -39,7 +39,7 @@ pub use compile::{CompiledModule, Compiler, Policy};
 pub use error::{Errors, EvalError};
 pub use eval::{Evaluation, Print, Query, QueryOptions, Solution};
 pub use host::Host;
-pub use meter::{Ended, Governor, Limits, VALUE_BYTES};
+pub use meter::{AbortReason, Governor, Limits, VALUE_BYTES};
 pub use partial_eval::{Hint, InputReferences, PartialOptions, PartialQuery, References, Residual};
 pub use syntax::{Module, Version};
 pub use trace::Tracer;

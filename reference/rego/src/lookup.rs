@@ -1,10 +1,10 @@
 //! Lookup of items of long lists by the value of a member, with an index once it pays to build one.
 
 use crate::Value;
-use crate::meter::{Ended, Meter};
+use crate::meter::{AbortReason, Meter};
 use crate::value::{Entry, Known};
 
-/// Maximum length in bytes of a string that a trial looks up.
+/// Maximum length in bytes of a string that an inline evaluation looks up.
 const SHORT: usize = 256;
 
 /// Returns the positions of those items of an array or object whose member at a path can be equal
@@ -17,16 +17,16 @@ pub(crate) fn places<'v, 'k>(
     list: &'v Value,
     path: impl Iterator<Item = &'k Value> + Clone,
     sought: &Value,
-) -> Result<Option<&'v [Entry]>, Ended> {
+) -> Result<Option<&'v [Entry]>, AbortReason> {
     let Some(lookups) = list.lookups() else {
         return Ok(None);
     };
-    let is_trial = meter.is_trial();
-    if is_trial && !is_short(sought) {
+    let is_inline = meter.is_inline();
+    if is_inline && !is_short(sought) {
         return Ok(None);
     }
-    let pays = || (!is_trial).then(|| list.pays());
-    match lookups.known(path.clone(), sought, pays) {
+    let searches_before_index = || (!is_inline).then(|| list.searches_before_index());
+    match lookups.known(path.clone(), sought, searches_before_index) {
         Known::At(places) => return Ok(Some(places)),
         Known::Nothing => return Ok(None),
         Known::Cancellation(lookup) => lookup.make(list, step, || meter.tick())?,

@@ -4,11 +4,11 @@
 //! microsecond. After a number of units, the evaluation checks for cancellation, the clock, and the
 //! memory that it has allocated. A check costs about as much as a few units.
 //!
-//! A *trial* is an evaluation on a thread that others wait for. It has no effects, so that it can
-//! be abandoned at any time and repeated elsewhere. It checks the clock often, and does nothing
-//! that could take long between two checks: operands are weighed before they are compared or passed
-//! to a function. Where an operation cannot fail at once, the trial is *spoiled*: its results from
-//! then on are invalid, and it ends at its next check.
+//! An *inline evaluation* runs on a thread that others wait for. It has no effects, so that it can be
+//! abandoned at any time and repeated elsewhere. It checks the clock often, and does nothing that
+//! could take long between two checks: operands are weighed before they are compared or passed to a
+//! function. Where an operation cannot fail at once, the evaluation becomes *invalid*: its results
+//! are not used, and it ends at its next check.
 
 use std::cell::Cell;
 use std::fmt::Debug;
@@ -22,10 +22,10 @@ use crate::error::{EvalCode, EvalError};
 /// Number of units between checks.
 const INTERVAL: i64 = 1024;
 
-/// Number of units between checks in a trial.
+/// Number of units between checks in an inline evaluation.
 const TRIAL_INTERVAL: i64 = 64;
 
-/// Maximum weight, in units, of the values that a trial compares or passes to a function.
+/// Maximum weight, in units, of the values that an inline evaluation compares or passes to a function.
 pub(crate) const LIGHT: usize = 2048;
 
 /// Number of bytes of a string that weigh as much as one value.
@@ -42,8 +42,8 @@ pub struct Limits {
     /// Maximum number of values that the evaluation may allocate: items of collections, members,
     /// and pieces of strings. Values that are no longer needed count, too.
     pub values: Option<u64>,
-    /// Whether the evaluation is a trial, which ends as soon as it is not certain to be quick.
-    pub trial: bool,
+    /// Whether this is an inline evaluation, which ends as soon as it is not certain to be quick.
+    pub inline: bool,
     /// Scheduler that shares threads and memory among evaluations.
     pub governor: Option<Arc<dyn Governor>>,
 }
@@ -55,7 +55,11 @@ pub trait Governor: Debug + Send + Sync {
     ///
     /// # Errors
     /// If the evaluation cannot continue.
-    fn checkpoint(&self, made: u64, wanted: &dyn Fn() -> Result<(), Ended>) -> Result<(), Ended>;
+    fn checkpoint(
+        &self,
+        made: u64,
+        wanted: &dyn Fn() -> Result<(), AbortReason>,
+    ) -> Result<(), AbortReason>;
 
     /// Reports that an evaluation waits for something else, and needs no thread until its next
     /// checkpoint.
@@ -64,7 +68,7 @@ pub trait Governor: Debug + Send + Sync {
 
 /// Reason why an evaluation ends without an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum AbortReason {
     /// The evaluation was cancelled.
     Cancelled,
     /// The deadline has passed.
@@ -73,8 +77,8 @@ pub enum Ended {
     Values,
     /// The memory that all evaluations share is exhausted.
     Memory,
-    /// The evaluation is a trial, and has to be repeated as one that may take longer.
-    Trial,
+    /// An inline evaluation has to be repeated as one that may take longer.
+    NotInline,
 }
 
 /// Work and memory of one evaluation, and its limits.
@@ -88,15 +92,15 @@ pub(crate) struct Meter {
     total: Cell<u64>,
     /// Whether there has been a check before.
     looked: Cell<bool>,
-    /// Whether the evaluation is a trial whose result is invalid.
-    spoiled: Cell<bool>,
+    /// Whether the result of this inline evaluation is invalid.
+    invalid: Cell<bool>,
     /// Reason to end the evaluation, recorded by an operation that cannot fail.
-    overdrawn: Cell<Option<Ended>>,
+    overdrawn: Cell<Option<AbortReason>>,
     cancelled: Option<Arc<AtomicBool>>,
     limits: Limits,
 }
 
-impl Ended {
+impl AbortReason {
     /// Returns the evaluation error for this reason.
     pub(crate) fn error(self) -> EvalError {
         let (code, message) = match self {
@@ -104,7 +108,10 @@ impl Ended {
             Self::TimedOut => (EvalCode::Cancelled, "query execution took too long"),
             Self::Values => (EvalCode::Internal, "query execution made too many values"),
             Self::Memory => (EvalCode::Memory, "no memory is left for query execution"),
-            Self::Trial => (EvalCode::Trial, "query execution takes longer than a trial"),
+            Self::NotInline => (
+                EvalCode::NotInline,
+                "query execution takes longer than an inline evaluation may",
+            ),
         };
         EvalError {
             code,
@@ -132,7 +139,7 @@ impl Meter {
     /// # Errors
     /// If the evaluation has to end.
     #[inline]
-    pub(crate) fn tick(&self) -> Result<(), Ended> {
+    pub(crate) fn tick(&self) -> Result<(), AbortReason> {
         self.spend(1)
     }
 
@@ -141,7 +148,7 @@ impl Meter {
     /// # Errors
     /// If the evaluation has to end.
     #[inline]
-    pub(crate) fn spend(&self, units: usize) -> Result<(), Ended> {
+    pub(crate) fn spend(&self, units: usize) -> Result<(), AbortReason> {
         let left = self.left.get().saturating_sub_unsigned(units as u64);
         self.left.set(left);
         if left >= 0 { Ok(()) } else { self.look() }
@@ -177,11 +184,11 @@ impl Meter {
     }
 
     /// Fails if the given number of further values would exceed the limit.
-    pub(crate) fn foresee(&self, values: usize) -> Result<(), Ended> {
+    pub(crate) fn check_room(&self, values: usize) -> Result<(), AbortReason> {
         let made = self.total.get().saturating_add(self.made.get());
         let would = made.saturating_add(values as u64);
         match self.limits.values {
-            Some(most) if would > most => Err(Ended::Values),
+            Some(most) if would > most => Err(AbortReason::Values),
             _ => Ok(()),
         }
     }
@@ -191,23 +198,23 @@ impl Meter {
         12 + 2 * members
     }
 
-    /// Whether this is a trial.
+    /// Whether this is an inline evaluation.
     #[inline]
-    pub(crate) fn is_trial(&self) -> bool {
-        self.limits.trial
+    pub(crate) fn is_inline(&self) -> bool {
+        self.limits.inline
     }
 
-    /// Ends a trial at its next check.
-    pub(crate) fn spoil(&self) {
-        self.spoiled.set(true);
+    /// Ends an inline evaluation at its next check.
+    pub(crate) fn invalidate(&self) {
+        self.invalid.set(true);
         self.left.set(-1);
     }
 
-    /// Fails if the result of the evaluation is invalid: it is a spoiled trial, or a charge
+    /// Fails if the result of the evaluation is invalid: it is an invalid inline evaluation, or a charge
     /// exceeded a limit.
-    pub(crate) fn sound(&self) -> Result<(), Ended> {
-        match (self.spoiled.get(), self.overdrawn.get()) {
-            (true, _) => Err(Ended::Trial),
+    pub(crate) fn sound(&self) -> Result<(), AbortReason> {
+        match (self.invalid.get(), self.overdrawn.get()) {
+            (true, _) => Err(AbortReason::NotInline),
             (false, Some(ended)) => Err(ended),
             (false, None) => Ok(()),
         }
@@ -218,7 +225,7 @@ impl Meter {
     ///
     /// # Errors
     /// If the evaluation has to end.
-    pub(crate) fn unfold(&self, value: &Value) -> Result<(), Ended> {
+    pub(crate) fn unfold(&self, value: &Value) -> Result<(), AbortReason> {
         self.make(1);
         self.make_value(value);
         self.tick()?;
@@ -247,11 +254,11 @@ impl Meter {
         unfolded.is_ok()
     }
 
-    /// Whether a value may be traversed as a whole: always, except for heavy ones in a trial, which
+    /// Whether a value may be traversed as a whole: always, except for heavy ones in an inline evaluation, which
     /// they spoil.
     #[inline]
     pub(crate) fn admits(&self, value: &Value) -> bool {
-        if !self.limits.trial {
+        if !self.limits.inline {
             return true;
         }
         match value {
@@ -264,7 +271,7 @@ impl Meter {
     /// Whether two values may be compared.
     #[inline]
     pub(crate) fn admits_both(&self, left: &Value, right: &Value) -> bool {
-        if !self.limits.trial {
+        if !self.limits.inline {
             return true;
         }
         // Values of different types and lengths are distinguished at once.
@@ -283,7 +290,7 @@ impl Meter {
         }
     }
 
-    /// Whether values together weigh at most `most`; if not, the trial is spoiled.
+    /// Whether values together weigh at most `most`; if not, the inline evaluation is invalid.
     pub(crate) fn admits_within<'v>(
         &self,
         mut values: impl Iterator<Item = &'v Value>,
@@ -294,7 +301,7 @@ impl Meter {
         let weight = i64::try_from(most - room).unwrap_or(i64::MAX);
         self.left.set(self.left.get().saturating_sub(weight));
         if !admitted {
-            self.spoil();
+            self.invalidate();
         }
         admitted
     }
@@ -308,7 +315,7 @@ impl Meter {
 
     /// Fails if the evaluation has to end.
     #[cold]
-    pub(crate) fn look(&self) -> Result<(), Ended> {
+    pub(crate) fn look(&self) -> Result<(), AbortReason> {
         let limits = &self.limits;
         self.sound()?;
         self.wanted()?;
@@ -316,22 +323,22 @@ impl Meter {
         let total = self.total.get().saturating_add(made);
         self.total.set(total);
         if limits.values.is_some_and(|most| total > most) {
-            return Err(if limits.trial {
-                self.spoil();
-                Ended::Trial
+            return Err(if limits.inline {
+                self.invalidate();
+                AbortReason::NotInline
             } else {
-                Ended::Values
+                AbortReason::Values
             });
         }
         // An evaluation that ends before its second check does not involve the governor.
         let has_looked = self.looked.replace(true);
         if let Some(governor) = &limits.governor
             && has_looked
-            && !limits.trial
+            && !limits.inline
         {
             governor.checkpoint(made.saturating_mul(VALUE_BYTES), &|| self.wanted())?;
         }
-        self.left.set(if limits.trial {
+        self.left.set(if limits.inline {
             TRIAL_INTERVAL
         } else {
             INTERVAL
@@ -340,17 +347,17 @@ impl Meter {
     }
 
     /// Fails if the evaluation was cancelled, or its deadline has passed.
-    pub(crate) fn wanted(&self) -> Result<(), Ended> {
+    pub(crate) fn wanted(&self) -> Result<(), AbortReason> {
         let cancelled = self.cancelled.as_ref();
         if cancelled.is_some_and(|cancelled| cancelled.load(Ordering::Relaxed)) {
-            return Err(Ended::Cancelled);
+            return Err(AbortReason::Cancelled);
         }
         match self.limits.deadline {
-            Some(deadline) if Instant::now() >= deadline => Err(if self.limits.trial {
-                self.spoil();
-                Ended::Trial
+            Some(deadline) if Instant::now() >= deadline => Err(if self.limits.inline {
+                self.invalidate();
+                AbortReason::NotInline
             } else {
-                Ended::TimedOut
+                AbortReason::TimedOut
             }),
             _ => Ok(()),
         }

@@ -1,4 +1,4 @@
-//! Limits of evaluations: trials, time, values, memory, and cancellation.
+//! Limits of evaluations: inline evaluations, time, values, memory, and cancellation.
 
 #![expect(clippy::panic, reason = "a broken table ends the test")]
 
@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use rego::error::EvalCode;
 use rego::value::from_json;
 use rego::{
-    Compiler, Ended, EvalError, Evaluation, Governor, Limits, Module, Policy, Query, QueryOptions,
-    Solution, Value,
+    AbortReason, Compiler, EvalError, Evaluation, Governor, Limits, Module, Policy, Query,
+    QueryOptions, Solution, Value,
 };
 
 use crate::support::{ending, processor_time};
@@ -95,12 +95,12 @@ const AMPLE: Duration = Duration::from_secs(3600);
 fn trial(time: Duration) -> Limits {
     Limits {
         deadline: Some(Instant::now() + time),
-        trial: true,
+        inline: true,
         ..Limits::default()
     }
 }
 
-/// Queries that take too long for a trial, have effects, or are not known to be quick.
+/// Queries that take too long for an inline evaluation, have effects, or are not known to be quick.
 const LONG: &[&str] = &[
     "data.big == data.other",
     "data.text == data.like",
@@ -146,7 +146,7 @@ const LONG: &[&str] = &[
     "x := data with data.few.more as 1",
 ];
 
-/// Queries that are suitable for a trial.
+/// Queries that are suitable for an inline evaluation.
 const SHORT: &[&str] = &[
     "x := data.p.small",
     "x := data.p.greets",
@@ -163,7 +163,7 @@ const SHORT: &[&str] = &[
     "x := input.n + 1",
 ];
 
-/// Evaluation that costs a few times as much as a trial may.
+/// Evaluation that costs a few times as much as an inline evaluation may.
 const YARDSTICK: &str = "x := count([y | some y in numbers.range(1, 10000)])";
 
 #[test]
@@ -177,7 +177,7 @@ fn trials_end_soon() {
             false => documents_of(0),
         };
         let query = query(&policy, text);
-        // Prepares the values that trials use.
+        // Prepares the values that inline evaluations use.
         let warm = Limits {
             deadline: Some(Instant::now() + Duration::from_millis(50)),
             ..Limits::default()
@@ -188,7 +188,7 @@ fn trials_end_soon() {
             let limits = trial(Duration::from_micros(100));
             let ended = evaluate(&query, &documents, limits).map(|answers| answers.len());
             let code = ended.as_ref().err().map(|error| error.code);
-            assert_eq!(code, Some(EvalCode::Trial), "{text}: {ended:?}");
+            assert_eq!(code, Some(EvalCode::NotInline), "{text}: {ended:?}");
         };
         let costs = processor_time::compare(1, whole, tried);
         assert_eq!(costs, Ok(()), "the yardstick, and {text}");
@@ -209,7 +209,7 @@ fn trials_that_end_in_time_answer_as_evaluations_do() {
             query.evaluate(&mut evaluation)
         };
         let wanted = answers(Limits::default());
-        // The values that trials use are prepared by then.
+        // The values that inline evaluations use are prepared by then.
         let found = answers(trial(AMPLE));
         assert_eq!(found, wanted, "{text}");
         assert!(wanted.is_ok_and(|answers| !answers.is_empty()), "{text}");
@@ -221,7 +221,7 @@ fn a_trial_prepares_nothing() {
     let (policy, documents) = (policy(), documents());
     let query = query(&policy, "x := data.p.small");
     let first = evaluate(&query, &documents, trial(AMPLE));
-    assert_eq!(first.map_err(|error| error.code), Err(EvalCode::Trial));
+    assert_eq!(first.map_err(|error| error.code), Err(EvalCode::NotInline));
     assert!(evaluate(&query, &documents, Limits::default()).is_ok());
     assert!(evaluate(&query, &documents, trial(AMPLE)).is_ok());
 }
@@ -391,10 +391,14 @@ fn evaluations_end_when_nobody_waits() {
 struct Some256KiB(AtomicU64);
 
 impl Governor for Some256KiB {
-    fn checkpoint(&self, made: u64, wanted: &dyn Fn() -> Result<(), Ended>) -> Result<(), Ended> {
+    fn checkpoint(
+        &self,
+        made: u64,
+        wanted: &dyn Fn() -> Result<(), AbortReason>,
+    ) -> Result<(), AbortReason> {
         wanted()?;
         match self.0.fetch_add(made, Ordering::Relaxed) + made > 256 << 10 {
-            true => Err(Ended::Memory),
+            true => Err(AbortReason::Memory),
             false => Ok(()),
         }
     }

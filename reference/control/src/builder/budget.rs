@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rego::error::EvalCode;
-use rego::{Ended, EvalError, Evaluation, Governor, Limits, Query, Solution, Value};
+use rego::{AbortReason, EvalError, Evaluation, Governor, Limits, Query, Solution, Value};
 
 /// Limits for all evaluations of one build together.
 #[derive(Debug, Clone, Copy)]
@@ -47,11 +47,11 @@ struct Allocated {
 }
 
 impl Allocated {
-    fn add(&self, bytes: u64) -> Result<(), Ended> {
+    fn add(&self, bytes: u64) -> Result<(), AbortReason> {
         let before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
         let allocated = before.saturating_add(bytes);
         match self.most {
-            Some(most) if allocated > most => Err(Ended::Memory),
+            Some(most) if allocated > most => Err(AbortReason::Memory),
             _ => Ok(()),
         }
     }
@@ -59,7 +59,11 @@ impl Allocated {
 
 /// Builds have their own threads, and few run at a time, so evaluations never have to wait.
 impl Governor for Allocated {
-    fn checkpoint(&self, allocated: u64, _: &dyn Fn() -> Result<(), Ended>) -> Result<(), Ended> {
+    fn checkpoint(
+        &self,
+        allocated: u64,
+        _: &dyn Fn() -> Result<(), AbortReason>,
+    ) -> Result<(), AbortReason> {
         self.add(allocated)
     }
 
@@ -103,7 +107,7 @@ impl Budget {
         evaluation.limits = Limits {
             deadline: left.and_then(|left| begun.checked_add(left)),
             values: self.bounds.memory.map(|bytes| bytes / rego::VALUE_BYTES),
-            trial: false,
+            inline: false,
             governor: Some(Arc::<Allocated>::clone(&self.allocated)),
         };
         let answers = query.evaluate(&mut evaluation);

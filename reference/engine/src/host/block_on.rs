@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use rego::Ended;
+use rego::AbortReason;
 use rego::host::Cancellation;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::block_in_place;
@@ -15,7 +15,10 @@ const GLANCE: Duration = Duration::from_millis(20);
 ///
 /// # Errors
 /// When the evaluation is cancelled.
-pub(super) fn receive<T>(sent: &Receiver<T>, wanted: Cancellation<'_>) -> Result<Option<T>, Ended> {
+pub(super) fn receive<T>(
+    sent: &Receiver<T>,
+    wanted: Cancellation<'_>,
+) -> Result<Option<T>, AbortReason> {
     offload(|| {
         loop {
             match sent.recv_timeout(GLANCE) {
@@ -31,7 +34,7 @@ pub(super) fn receive<T>(sent: &Receiver<T>, wanted: Cancellation<'_>) -> Result
 ///
 /// # Errors
 /// When the evaluation is cancelled.
-pub(super) fn pause(time: Duration, wanted: Cancellation<'_>) -> Result<(), Ended> {
+pub(super) fn pause(time: Duration, wanted: Cancellation<'_>) -> Result<(), AbortReason> {
     let begun = Instant::now();
     offload(|| {
         while begun.elapsed() < time {

@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use rego::host::{Cancellation, Host, HostError, HttpRequest, HttpResponse};
-use rego::{Ended, Value};
+use rego::{AbortReason, Value};
 
 use http_server::telemetry::RequestSpan;
 
@@ -76,7 +76,7 @@ impl Host for SystemHost {
         self.runtime.clone()
     }
 
-    fn pause(&self, time: Duration, wanted: Cancellation<'_>) -> Result<(), Ended> {
+    fn pause(&self, time: Duration, wanted: Cancellation<'_>) -> Result<(), AbortReason> {
         block_on::pause(time, wanted)
     }
 }

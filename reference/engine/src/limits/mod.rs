@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rego::{Ended, Governor, Limits};
+use rego::{AbortReason, Governor, Limits};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 mod options;
@@ -99,7 +99,7 @@ impl EvaluationLimits {
         Limits {
             deadline: self.timeout.and_then(|timeout| begun.checked_add(timeout)),
             values: self.values,
-            trial: false,
+            inline: false,
             governor: Some(Arc::new(lease)),
         }
     }
@@ -119,7 +119,7 @@ impl EvaluationLimits {
 pub(super) fn trial(deadline: Instant) -> Limits {
     Limits {
         deadline: Some(deadline),
-        trial: true,
+        inline: true,
         ..Limits::default()
     }
 }
@@ -171,13 +171,13 @@ impl Lease {
     fn pay(
         &self,
         held: &mut LeaseState,
-        wanted: &dyn Fn() -> Result<(), Ended>,
-    ) -> Result<(), Ended> {
+        wanted: &dyn Fn() -> Result<(), AbortReason>,
+    ) -> Result<(), AbortReason> {
         let begun = Instant::now();
         while !self.limits.take(held.made) {
             self.give(held);
             if begun.elapsed() >= MEMORY_TIMEOUT {
-                return Err(Ended::Memory);
+                return Err(AbortReason::Memory);
             }
             wanted()?;
             thread::sleep(MEMORY_POLL);
@@ -190,8 +190,8 @@ impl Lease {
     fn work(
         &self,
         held: &mut LeaseState,
-        wanted: &dyn Fn() -> Result<(), Ended>,
-    ) -> Result<(), Ended> {
+        wanted: &dyn Fn() -> Result<(), AbortReason>,
+    ) -> Result<(), AbortReason> {
         let right = match self.begun.elapsed() < SHORT {
             true => Slot::Short,
             false => Slot::Long,
@@ -211,7 +211,11 @@ impl Lease {
 }
 
 impl Governor for Lease {
-    fn checkpoint(&self, made: u64, wanted: &dyn Fn() -> Result<(), Ended>) -> Result<(), Ended> {
+    fn checkpoint(
+        &self,
+        made: u64,
+        wanted: &dyn Fn() -> Result<(), AbortReason>,
+    ) -> Result<(), AbortReason> {
         let mut held = self.held();
         held.made = held.made.saturating_add(made);
         if held.made >= PIECE {
@@ -247,14 +251,14 @@ mod tests {
     #[test]
     fn memory_comes_back_when_an_evaluation_ends() {
         let limits = limits(3 * PIECE);
-        let governor = |limits: Limits| limits.governor.ok_or(Ended::Cancelled);
+        let governor = |limits: Limits| limits.governor.ok_or(AbortReason::Cancelled);
         let wanted = || Ok(());
         let first = governor(limits.begin());
         let taken = first.map(|first| {
             assert_eq!(first.checkpoint(2 * PIECE, &wanted), Ok(()));
             let second = governor(limits.begin());
             let refused = second.and_then(|second| second.checkpoint(2 * PIECE, &wanted));
-            assert_eq!(refused, Err(Ended::Memory));
+            assert_eq!(refused, Err(AbortReason::Memory));
         });
         assert_eq!(taken, Ok(()));
         assert_eq!(limits.taken.load(Ordering::Relaxed), 0);

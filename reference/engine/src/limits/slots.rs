@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-use rego::Ended;
+use rego::AbortReason;
 
 /// Interval at which a waiting thread checks whether it is cancelled.
 const CANCEL_POLL: Duration = Duration::from_millis(50);
@@ -48,7 +48,10 @@ impl Slots {
     ///
     /// # Errors
     /// When the evaluation is cancelled.
-    pub(super) fn take(&self, wanted: &dyn Fn() -> Result<(), Ended>) -> Result<(), Ended> {
+    pub(super) fn take(
+        &self,
+        wanted: &dyn Fn() -> Result<(), AbortReason>,
+    ) -> Result<(), AbortReason> {
         let called = Arc::new(AtomicBool::new(false));
         {
             let mut queue = self.queue();
@@ -135,10 +138,10 @@ mod tests {
     fn who_is_not_wanted_leaves_the_queue() {
         let slots = Slots::new(1);
         assert_eq!(slots.take(&|| Ok(())), Ok(()));
-        let refused = slots.take(&|| Err(Ended::Cancelled));
-        assert_eq!(refused, Err(Ended::Cancelled));
+        let refused = slots.take(&|| Err(AbortReason::Cancelled));
+        assert_eq!(refused, Err(AbortReason::Cancelled));
         assert!(!slots.are_awaited());
         slots.give();
-        assert_eq!(slots.take(&|| Err(Ended::Cancelled)), Ok(()));
+        assert_eq!(slots.take(&|| Err(AbortReason::Cancelled)), Ok(()));
     }
 }

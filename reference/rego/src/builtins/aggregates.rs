@@ -100,7 +100,7 @@ fn member(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let sought = any(operands, 1);
     let whole = any(operands, 2);
     let places = lookup::places(call.meter, whole, [].iter(), sought);
-    if let Some(places) = places.map_err(Failure::Ended)? {
+    if let Some(places) = places.map_err(Failure::Aborted)? {
         let mut places = places.iter().map(|(_, place)| *place as usize);
         return answer(places.any(|place| lookup::item(whole, place) == Some(sought)));
     }

@@ -9,16 +9,16 @@ use super::caches::{Cached, Caches};
 use crate::Value;
 use crate::hash::HashMap;
 use crate::host::{Cancellation, Host, NoHost};
-use crate::meter::{Ended, Meter, VALUE_BYTES};
+use crate::meter::{AbortReason, Meter, VALUE_BYTES};
 use crate::syntax::Location;
 use crate::value::Text;
 
 /// Maximum number of prepared values per evaluation; at this number, all are discarded.
 const MAX_PREPARED: usize = 1000;
 
-/// Maximum length in bytes of a string whose prepared value a trial evaluation uses: longer
+/// Maximum length in bytes of a string whose prepared value an inline evaluation uses: longer
 /// patterns may be slow.
-const MAX_TRIED: usize = 128;
+const MAX_INLINE_TEXT: usize = 128;
 
 /// Failure of a call. By default it makes the call undefined; in strict mode, it is an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(crate) enum Failure {
     /// Aborts the evaluation in any mode, with this message.
     Halt(String),
     /// The evaluation has to end.
-    Ended(Ended),
+    Aborted(AbortReason),
 }
 
 /// Value that a function prepares from a string and reuses, such as a compiled pattern. Its memory
@@ -103,17 +103,17 @@ impl Call<'_> {
     /// Fails when the evaluation has to end. Loops over large operands call this per iteration.
     #[inline]
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        self.meter.tick().map_err(Failure::Ended)
+        self.meter.tick().map_err(Failure::Aborted)
     }
 
     /// Like [`Call::check`], for loops that do several iterations at once.
     pub(crate) fn spend(&self, units: usize) -> Result<(), Failure> {
-        self.meter.spend(units).map_err(Failure::Ended)
+        self.meter.spend(units).map_err(Failure::Aborted)
     }
 
     /// Called before an operation of unknown duration: fails when the evaluation has to end.
     pub(crate) fn begin(&self) -> Result<(), Failure> {
-        self.meter.look().map_err(Failure::Ended)
+        self.meter.look().map_err(Failure::Aborted)
     }
 
     /// Waits for an operation of the host.
@@ -124,8 +124,8 @@ impl Call<'_> {
 
     /// Fails if allocating this many values would exceed the limit. Does not count them.
     pub(crate) fn estimate(&self, values: usize) -> Result<(), Failure> {
-        let foreseen = self.meter.foresee(values);
-        foreseen.map_err(Failure::Ended)
+        let foreseen = self.meter.check_room(values);
+        foreseen.map_err(Failure::Aborted)
     }
 
     /// Counts values before they are allocated, and fails if they exceed the limit.
@@ -143,7 +143,7 @@ impl Call<'_> {
         let meter = &self.meter;
         let mut operands = operands.into_iter();
         let unfolded = operands.try_for_each(|operand| meter.unfold(operand));
-        unfolded.map_err(Failure::Ended)
+        unfolded.map_err(Failure::Aborted)
     }
 
     /// Serializes a value, which is charged for its unfolded size.
@@ -172,13 +172,13 @@ impl Call<'_> {
         }
         let caches = self.outside.caches;
         let known = caches.and_then(|caches| caches.made(kind, text));
-        let is_trial = self.meter.is_trial();
-        if is_trial && text.len() > MAX_TRIED {
-            return Err(Failure::Ended(Ended::Trial));
+        let is_inline = self.meter.is_inline();
+        if is_inline && text.len() > MAX_INLINE_TEXT {
+            return Err(Failure::Aborted(AbortReason::NotInline));
         }
         let made = match known.and_then(|known| known.downcast::<T>().ok()) {
             Some(known) => known,
-            None if is_trial => return Err(Failure::Ended(Ended::Trial)),
+            None if is_inline => return Err(Failure::Aborted(AbortReason::NotInline)),
             None => {
                 self.begin()?;
                 let made = Arc::new(make(self)?);

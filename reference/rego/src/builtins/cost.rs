@@ -1,9 +1,9 @@
 //! Costs of calls. Each function declares its cost where it is registered. Calls are charged before
-//! they run, and trials run only those that are certain to be quick.
+//! they run, and inline evaluations run only those that are certain to be quick.
 
 use super::{Call, Failure};
 use crate::Value;
-use crate::meter::Ended;
+use crate::meter::AbortReason;
 
 /// The cost of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(crate) enum Cost {
     BuiltinContext,
 }
 
-/// Maximum weight of a call's operands in a trial, in units of the meter.
+/// Maximum weight of a call's operands in an inline evaluation, in units of the meter.
 const SIZE: usize = 2048;
 const PRODUCT: usize = 256;
 const MATCH: usize = 64;
@@ -48,10 +48,10 @@ impl Call<'_> {
     /// Charges a call before it runs.
     ///
     /// # Errors
-    /// When the evaluation has to end; a trial ends before a call that may take long.
+    /// When the evaluation has to end; an inline evaluation ends before a call that may take long.
     #[inline]
     pub(crate) fn afford(&self, cost: Cost, operands: &[Value]) -> Result<(), Failure> {
-        if self.meter.is_trial() {
+        if self.meter.is_inline() {
             return self.afford_in_trial(cost, operands);
         }
         match cost {
@@ -71,7 +71,7 @@ impl Call<'_> {
             Cost::Product => (0, PRODUCT),
             Cost::Match => (0, MATCH),
             Cost::Stepping | Cost::Library | Cost::BuiltinContext => {
-                return Err(Failure::Ended(Ended::Trial));
+                return Err(Failure::Aborted(AbortReason::NotInline));
             }
         };
         let counts = |(at, operand): &(usize, &Value)| {

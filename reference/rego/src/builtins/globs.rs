@@ -45,7 +45,7 @@ impl Glob {
     pub fn new(pattern: &str, separators: &str) -> Result<Self, String> {
         let compiled = compile(pattern, separators, None).map_err(|failure| match failure {
             Failure::Type(why) | Failure::Value(why) | Failure::Halt(why) => why,
-            Failure::Ended(_) => "it was not compiled".to_owned(),
+            Failure::Aborted(_) => "it was not compiled".to_owned(),
         });
         compiled.map(|pattern| Self(Arc::new(pattern)))
     }

@@ -85,14 +85,14 @@ pub(super) fn connect(build: &mut Build) -> Diagnostics {
 
 /// Collects the references of the rules of a unit, and records them in the rule tree.
 fn reads_of(unit: &CompilationUnit, module_set: &ModuleSet) -> BTreeSet<Path> {
-    let planted = module_set.planted.get(&unit.id);
-    let planted = planted.iter().flat_map(|rules| &rules.all);
+    let inserted = module_set.inserted.get(&unit.id);
+    let inserted = inserted.iter().flat_map(|rules| &rules.all);
     let mut paths = BTreeSet::new();
-    for (rule, planted) in unit.module.rules.iter().zip(planted) {
+    for (rule, inserted) in unit.module.rules.iter().zip(inserted) {
         let chain = std::iter::successors(Some(rule), |rule| rule.else_rule.as_deref());
         let reads: Reads = chain.map(dependencies).collect();
         paths.extend(reads.iter().flatten().flat_map(Dependency::paths));
-        planted.reads.get_or_init(|| reads);
+        inserted.reads.get_or_init(|| reads);
     }
     paths
 }

@@ -131,7 +131,7 @@ const STAGES: &[Step] = &[
         ModuleStage::Lenient(keyword_overrides::run),
         ModuleStage::Lenient(duplicate_imports::run),
     ]),
-    Step::All(Build::plant),
+    Step::All(Build::insert_rules),
     Step::Modules(&[
         ModuleStage::Mixed(locals::run),
         ModuleStage::Strict(template_strings::run),

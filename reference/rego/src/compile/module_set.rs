@@ -28,7 +28,7 @@ pub(crate) struct ModuleSet {
     /// Types of the rules.
     pub(super) types: TypeNode,
     /// Rules of modules that are being compiled, in source order.
-    pub(super) planted: HashMap<Arc<str>, Arc<ModuleRules>>,
+    pub(super) inserted: HashMap<Arc<str>, Arc<ModuleRules>>,
     /// Number of modules that have METADATA blocks with `labels`.
     pub(super) labelled: usize,
     /// Version, unique among all policies with rules.
@@ -78,7 +78,7 @@ impl ModuleSet {
         let mut places = BTreeSet::new();
         for id in &modules {
             let compiled = || self.modules.get(id).map(|module| &module.rules);
-            let Some(module) = self.planted.get(id).or_else(compiled) else {
+            let Some(module) = self.inserted.get(id).or_else(compiled) else {
                 continue;
             };
             let reading = module.reading.get_or_init(|| Reading::of(&module.all));

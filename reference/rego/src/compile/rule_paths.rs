@@ -24,16 +24,16 @@ type Placed = Vec<(Path, Arc<CompiledRule>)>;
 
 impl Build {
     /// Inserts all rules into the rule tree, without their syntax trees.
-    pub(super) fn plant(&mut self) -> Diagnostics {
-        let planted = parallel::each(&mut self.units, |unit| planted(unit));
+    pub(super) fn insert_rules(&mut self) -> Diagnostics {
+        let inserted = parallel::each(&mut self.units, |unit| inserted(unit));
         let mut found = Diagnostics::new();
         let mut placed = Placed::new();
-        for (unit, (rules, mut mistakes)) in self.units.iter().zip(planted) {
+        for (unit, (rules, mut mistakes)) in self.units.iter().zip(inserted) {
             found.append(&mut mistakes);
             if let Some(rules) = rules {
                 let all = rules.iter().map(|(_, rule)| rule.clone()).collect();
                 let all = Arc::new(ModuleRules::new(all));
-                self.module_set.planted.insert(unit.id.clone(), all);
+                self.module_set.inserted.insert(unit.id.clone(), all);
                 placed.extend(rules);
             }
         }
@@ -58,7 +58,7 @@ impl Build {
             module_set.labelled += usize::from(module.outline.has_labels());
             module_set.modules.insert_mut(module.id.clone(), module);
         }
-        module_set.planted = HashMap::default();
+        module_set.inserted = HashMap::default();
         put(&mut module_set.root, placed);
         module_set.version = LAST_VERSION.fetch_add(1, Ordering::Relaxed) + 1;
         Policy {
@@ -69,7 +69,7 @@ impl Build {
 
 /// Returns the rules of a unit in source order, and the errors of their paths; no rules if the path
 /// of its package is too long.
-fn planted(unit: &CompilationUnit) -> (Option<Placed>, Diagnostics) {
+fn inserted(unit: &CompilationUnit) -> (Option<Placed>, Diagnostics) {
     let package = &unit.module.package;
     if package.path.len() > MAX_STEPS {
         let message = "the path of the package has too many steps";
@@ -84,14 +84,14 @@ fn planted(unit: &CompilationUnit) -> (Option<Placed>, Diagnostics) {
         let same = all.last().map(|(_, before)| &before.reference);
         let same = same.filter(|before| ***before == *reference).cloned();
         let reference = same.unwrap_or_else(|| reference.into_iter().collect());
-        let planted = CompiledRule::new(unit, position, rule, reference);
-        let path: Path = planted.path().collect();
+        let inserted = CompiledRule::new(unit, position, rule, reference);
+        let path: Path = inserted.path().collect();
         if path.len() > MAX_STEPS {
             let message = "the reference of the rule has too many steps";
             found.push(LanguageError::at(Code::Compile, &rule.location, message));
             continue;
         }
-        all.push((path, Arc::new(planted)));
+        all.push((path, Arc::new(inserted)));
     }
     (Some(all), found)
 }
@@ -105,13 +105,13 @@ fn finished(
     let trees = std::mem::take(&mut unit.module.rules);
     let written: SourceNames = Arc::new(std::mem::take(&mut unit.written).into_iter().collect());
     let mut reads = BTreeSet::new();
-    let planted = module_set
-        .planted
+    let inserted = module_set
+        .inserted
         .get(&unit.id)
         .cloned()
         .unwrap_or_default();
     let mut placed = Placed::new();
-    for (tree, known) in trees.into_iter().zip(&planted.all) {
+    for (tree, known) in trees.into_iter().zip(&inserted.all) {
         reads.extend(known.reads().iter().flatten().flat_map(Dependency::paths));
         if known.is_ground() {
             known.finish(tree, written.clone());
@@ -125,9 +125,9 @@ fn finished(
         placed.push((rule.path().collect(), Arc::new(rule)));
     }
     let rules = if placed.is_empty() {
-        planted
+        inserted
     } else {
-        let mut all = planted.all.clone();
+        let mut all = inserted.all.clone();
         for (_, rule) in &placed {
             if let Some(known) = all.get_mut(rule.position) {
                 *known = rule.clone();

@@ -7,7 +7,7 @@ use crate::Value;
 use crate::builtins::{Call, Cost, Failure, Function, Small};
 use crate::error::{EvalCode, EvalError};
 use crate::ir::{Builtin, BuiltinCall, Expr, Operand, Operator};
-use crate::meter::Ended;
+use crate::meter::AbortReason;
 use crate::value::Array;
 
 /// Result of a call.
@@ -191,7 +191,7 @@ impl<'p> Machine<'p> {
                     message,
                 ));
             }
-            Failure::Ended(ended) => return Err(Interrupt::ended(ended)),
+            Failure::Aborted(ended) => return Err(Interrupt::aborted(ended)),
         };
         if self.strict && self.builtin_error.is_none() {
             self.builtin_error = Some(Box::new(EvalError {
@@ -224,12 +224,12 @@ impl<'p> Machine<'p> {
         let (Some(print), Some(parts)) = (&mut self.print, parts) else {
             return Ok(());
         };
-        if self.meter.is_trial() {
-            return Err(Interrupt::ended(Ended::Trial));
+        if self.meter.is_inline() {
+            return Err(Interrupt::aborted(AbortReason::NotInline));
         }
         let mut lines = vec![String::new()];
         for (index, part) in parts.iter().enumerate() {
-            self.meter.unfold(part).map_err(Interrupt::ended)?;
+            self.meter.unfold(part).map_err(Interrupt::aborted)?;
             let choices: Vec<String> = match part {
                 Value::Set(members) if members.is_empty() => vec!["<undefined>".to_owned()],
                 Value::Set(members) => members.iter().map(printed).collect(),

@@ -4,7 +4,7 @@ use super::machine::{Frame, Interrupt, Machine};
 use crate::Value;
 use crate::error::EvalCode;
 use crate::ir::{Collect, Comprehension, Operand};
-use crate::meter::{Ended, LIGHT, Meter};
+use crate::meter::{AbortReason, LIGHT, Meter};
 use crate::value::{Object, Set, distinct};
 
 impl<'p> Machine<'p> {
@@ -83,9 +83,9 @@ impl<'p> Machine<'p> {
     /// Returns the set of the collected values.
     fn distinct(&mut self, members: Vec<Value>) -> Result<Set, Interrupt> {
         let meter = &self.meter;
-        // A trial sorts at most as many members as it could compare twice.
-        if meter.is_trial() && !meter.admits_within(members.iter(), LIGHT) {
-            return Err(Interrupt::ended(Ended::Trial));
+        // An inline evaluation sorts at most as many members as it could compare twice.
+        if meter.is_inline() && !meter.admits_within(members.iter(), LIGHT) {
+            return Err(Interrupt::aborted(AbortReason::NotInline));
         }
         meter.make(Meter::set(members.len()));
         self.tick()?;

@@ -7,7 +7,7 @@ use super::trace::Subject;
 use crate::Value;
 use crate::error::{EvalCode, EvalError};
 use crate::ir::Program;
-use crate::meter::Ended;
+use crate::meter::AbortReason;
 use crate::syntax::Location;
 use crate::trace::Op;
 
@@ -51,8 +51,8 @@ impl<'p> Machine<'p> {
             other => return other,
         };
         // Values are formatted in full before they are truncated.
-        if self.meter.is_trial() {
-            return Interrupt::ended(Ended::Trial);
+        if self.meter.is_inline() {
+            return Interrupt::aborted(AbortReason::NotInline);
         }
         let builtin_error = self.builtin_error.take();
         let mut values = Values::default();
@@ -88,14 +88,14 @@ impl<'p> Machine<'p> {
         };
         let child = self.open(Some(frame), program, find_one);
         if self.watched() {
-            self.tell_enter_rule(&child, candidate);
+            self.report_enter_rule(&child, candidate);
         }
         let mark = self.trail.len();
         let mut produced = false;
         let flow = if given.is_none_or(|given| self.takes(&child, program, given)) {
             self.body(&child, &mut |machine| {
                 if machine.watched() {
-                    machine.tell(&child, Op::Exit, Subject::Rule(candidate));
+                    machine.report(&child, Op::Exit, Subject::Rule(candidate));
                 }
                 let Some(value) = machine.head_value(&child, program) else {
                     return Ok(());
@@ -103,7 +103,7 @@ impl<'p> Machine<'p> {
                 produced = true;
                 values.add(candidate, value)?;
                 if machine.watched() {
-                    machine.tell(&child, Op::Redo, Subject::Rule(candidate));
+                    machine.report(&child, Op::Redo, Subject::Rule(candidate));
                 }
                 Ok(())
             })

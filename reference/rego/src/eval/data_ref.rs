@@ -5,7 +5,7 @@ use super::machine::{Flow, Frame, Interrupt, Machine, PendingExits};
 use super::value_ref::{OnValue, Walk, member, stored};
 use crate::Value;
 use crate::compile::rule_tree::Node;
-use crate::meter::Ended;
+use crate::meter::AbortReason;
 use crate::value::Object;
 
 /// Name of the document below `data` that only references with this name include.
@@ -285,7 +285,7 @@ impl<'p> Machine<'p> {
         Ok(match (at.overlay, base) {
             (Some(overlay), Some(base)) => {
                 if !self.meter.admits(&base) {
-                    return Err(Interrupt::ended(Ended::Trial));
+                    return Err(Interrupt::aborted(AbortReason::NotInline));
                 }
                 self.meter.make_value(&base);
                 Some(merge(overlay, &base))

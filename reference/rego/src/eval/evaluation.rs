@@ -14,7 +14,7 @@ use crate::builtins::{Answers, BuiltinContext, Caches, Session};
 use crate::error::EvalError;
 use crate::hash::HashMap;
 use crate::host::Host;
-use crate::meter::{Ended, Limits, Meter};
+use crate::meter::{AbortReason, Limits, Meter};
 use crate::syntax::Location;
 use crate::trace::Tracer;
 use crate::value::Object;
@@ -84,7 +84,7 @@ impl<'e> Evaluation<'e> {
         let meter = self.meter();
         let mut values = values.into_iter();
         let afforded = values.try_for_each(|value| meter.unfold(value));
-        afforded.map_err(Ended::error)
+        afforded.map_err(AbortReason::error)
     }
 
     /// Stores the results of nondeterministic functions in `calls`.

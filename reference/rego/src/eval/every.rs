@@ -28,24 +28,24 @@ impl<'p> Machine<'p> {
     ) -> Flow {
         let Some(domain) = self.domain(frame, every) else {
             if self.watched() {
-                self.tell(frame, Op::Fail, Subject::Expr(expr));
+                self.report(frame, Op::Fail, Subject::Expr(expr));
             }
             return Ok(());
         };
         let child = frame.aside(self);
         if self.watched() {
-            self.tell(&child, Op::Enter, Subject::Expr(expr));
-            self.tell(&child, Op::Eval, Subject::Generator(every, expr));
+            self.report(&child, Op::Enter, Subject::Expr(expr));
+            self.report(&child, Op::Eval, Subject::Generator(every, expr));
         }
         if !self.holds_for_all(&child, expr, every, &domain)? {
             if self.watched() {
-                self.tell(&child, Op::Fail, Subject::Expr(expr));
+                self.report(&child, Op::Fail, Subject::Expr(expr));
             }
             return Ok(());
         }
         let flow = next(self);
         if self.watched() {
-            self.tell(&child, Op::Exit, Subject::Expr(expr));
+            self.report(&child, Op::Exit, Subject::Expr(expr));
         }
         flow
     }
@@ -120,7 +120,7 @@ impl<'p> Machine<'p> {
         }
         if count == 0 && self.watched() {
             let subject = Subject::Generator(visits.every, visits.expr);
-            self.tell(visits.domain, Op::Fail, subject);
+            self.report(visits.domain, Op::Fail, subject);
         }
         Ok(())
     }
@@ -145,7 +145,7 @@ impl<'p> Machine<'p> {
         }
         let flow = self.condition(visits);
         if self.watched() {
-            self.tell(domain, Op::Redo, Subject::Generator(every, visits.expr));
+            self.report(domain, Op::Redo, Subject::Generator(every, visits.expr));
         }
         self.clear(place);
         if let Some(place) = key_place {
@@ -162,10 +162,10 @@ impl<'p> Machine<'p> {
         body.find_one = true;
         let mut done = false;
         let flow = if self.watched() {
-            self.tell(&body, Op::Enter, Subject::Body);
+            self.report(&body, Op::Enter, Subject::Body);
             self.body(&body, &mut |machine| {
-                machine.tell(&body, Op::Exit, Subject::Body);
-                machine.tell(&body, Op::Redo, Subject::Body);
+                machine.report(&body, Op::Exit, Subject::Body);
+                machine.report(&body, Op::Redo, Subject::Body);
                 done = true;
                 Ok(())
             })
@@ -177,7 +177,7 @@ impl<'p> Machine<'p> {
         };
         visits.all = done;
         if self.watched() {
-            self.tell(visits.domain, Op::Redo, Subject::Expr(visits.expr));
+            self.report(visits.domain, Op::Redo, Subject::Expr(visits.expr));
         }
         leave(flow)
     }

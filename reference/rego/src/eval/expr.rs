@@ -16,7 +16,7 @@ impl<'p> Machine<'p> {
         next: Continuation<'_, 'p>,
     ) -> Flow {
         if self.watched() {
-            self.tell(frame, Op::Eval, Subject::Expr(expr));
+            self.report(frame, Op::Eval, Subject::Expr(expr));
         }
         if expr.with.is_empty() {
             self.solve(frame, expr, &mut |machine| machine.advance(frame, next))
@@ -54,11 +54,11 @@ impl<'p> Machine<'p> {
         self.kind(frame, expr, &mut |machine| {
             defined = true;
             let flow = next(machine);
-            machine.tell(frame, Op::Redo, subject);
+            machine.report(frame, Op::Redo, subject);
             flow
         })?;
         if !defined {
-            self.tell(frame, Op::Fail, subject);
+            self.report(frame, Op::Fail, subject);
         }
         Ok(())
     }
@@ -107,7 +107,7 @@ impl<'p> Machine<'p> {
             return next(self);
         }
         if self.watched() {
-            self.tell(frame, Op::Fail, Subject::Expr(expr));
+            self.report(frame, Op::Fail, Subject::Expr(expr));
         }
         Ok(())
     }
@@ -121,8 +121,8 @@ impl<'p> Machine<'p> {
         let mut child = frame.aside(self);
         child.bare = true;
         if self.watched() {
-            self.tell(&child, Op::Enter, Subject::Bare(expr));
-            self.tell(&child, Op::Eval, Subject::BareExpr(expr));
+            self.report(&child, Op::Enter, Subject::Bare(expr));
+            self.report(&child, Op::Eval, Subject::BareExpr(expr));
         } else {
             let mark = self.trail.len();
             let deterministic = self.det_plain(&child, expr)?;
@@ -134,8 +134,8 @@ impl<'p> Machine<'p> {
         let mut defined = false;
         self.solutions(&child, expr, Subject::BareExpr(expr), &mut |machine| {
             if machine.watched() {
-                machine.tell(&child, Op::Exit, Subject::Bare(expr));
-                machine.tell(&child, Op::Redo, Subject::Bare(expr));
+                machine.report(&child, Op::Exit, Subject::Bare(expr));
+                machine.report(&child, Op::Redo, Subject::Bare(expr));
             }
             defined = true;
             Ok(())
@@ -148,11 +148,11 @@ impl<'p> Machine<'p> {
         if !self.watched() {
             return self.body(frame, next);
         }
-        self.tell(frame, Op::Enter, Subject::Body);
+        self.report(frame, Op::Enter, Subject::Body);
         self.body(frame, &mut |machine| {
-            machine.tell(frame, Op::Exit, Subject::Body);
+            machine.report(frame, Op::Exit, Subject::Body);
             let flow = next(machine);
-            machine.tell(frame, Op::Redo, Subject::Body);
+            machine.report(frame, Op::Redo, Subject::Body);
             flow
         })
     }

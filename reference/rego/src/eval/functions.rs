@@ -284,7 +284,7 @@ impl<'p> Machine<'p> {
         };
         let child = self.open(Some(frame), program, call.find_one);
         if self.watched() {
-            self.tell_enter_rule(&child, candidate);
+            self.report_enter_rule(&child, candidate);
         }
         let mark = self.trail.len();
         let flow = if self.takes(&child, program, &call.given) {
@@ -320,7 +320,7 @@ impl<'p> Machine<'p> {
                     }
                 }
                 if machine.watched() {
-                    machine.tell(&child, Op::Redo, Subject::Rule(candidate));
+                    machine.report(&child, Op::Redo, Subject::Rule(candidate));
                 }
                 Ok(())
             })

@@ -159,7 +159,7 @@ impl<'p> Machine<'p> {
         match sought {
             Ground::Value(sought) | Ground::Lent(sought) => {
                 let places = lookup::places(self.meter, list, path, sought);
-                places.map_err(Interrupt::ended)
+                places.map_err(Interrupt::aborted)
             }
             Ground::Undefined => Ok(Some(&[])),
             Ground::Rules(..) | Ground::Unknown => Ok(None),

@@ -51,7 +51,7 @@ impl<'p> Machine<'p> {
     /// Reports to the tracer and the label collector that a rule has an answer.
     pub(super) fn note_exit(&mut self, child: &Frame<'_>, candidate: Candidate<'p>) {
         if self.watched() {
-            self.tell(child, Op::Exit, Subject::Rule(candidate));
+            self.report(child, Op::Exit, Subject::Rule(candidate));
         }
         if let Some(labels) = &mut self.labels
             && let Some(new) = labels.note(self.policy.module_set(), candidate)

@@ -21,7 +21,7 @@ use crate::builtins::{BuiltinContext, Session};
 use crate::compile::Policy;
 use crate::error::{EvalCode, EvalError};
 use crate::ir::{Body, Expr, Kind, Operand, Program, Slot};
-use crate::meter::{Ended, Meter};
+use crate::meter::{AbortReason, Meter};
 use crate::syntax::Location;
 use crate::value::{Number, equal};
 
@@ -148,8 +148,8 @@ impl<'f> Frame<'f> {
 impl Interrupt {
     /// Returns the interrupt for an evaluation that must end without an answer.
     #[cold]
-    pub(super) fn ended(ended: Ended) -> Self {
-        Self::Failed(Box::new(ended.error()))
+    pub(super) fn aborted(reason: AbortReason) -> Self {
+        Self::Failed(Box::new(reason.error()))
     }
 
     /// Returns the interrupt for an error at a location.
@@ -338,8 +338,8 @@ impl<'p> Machine<'p> {
             Err(Interrupt::Failed(error)) => Some(error),
             _ => None,
         };
-        // A trial whose result is unsound has to be repeated.
-        self.meter.sound().map_err(Ended::error)?;
+        // An inline evaluation whose result is unsound has to be repeated.
+        self.meter.sound().map_err(AbortReason::error)?;
         // The first failure of a built-in function takes precedence.
         self.builtin_error
             .take()
@@ -362,7 +362,7 @@ impl<'p> Machine<'p> {
     /// Charges one evaluation step; fails if the evaluation has to end.
     #[inline]
     pub(super) fn tick(&self) -> Flow {
-        self.meter.tick().map_err(Interrupt::ended)
+        self.meter.tick().map_err(Interrupt::aborted)
     }
 
     /// Whether two values are equal.
@@ -372,7 +372,7 @@ impl<'p> Machine<'p> {
             (Value::String(left), Value::String(right)) if left.len() < Meter::SHORT_TEXT => {
                 left == right
             }
-            _ if !left.is_composite() && !self.meter.is_trial() => left == right,
+            _ if !left.is_composite() && !self.meter.is_inline() => left == right,
             _ => self.compared(left, right),
         }
     }

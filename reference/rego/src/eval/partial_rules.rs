@@ -12,7 +12,7 @@ use crate::Value;
 use crate::compile::rule_tree::{RuleKind, RuleSet};
 use crate::error::EvalCode;
 use crate::ir::{Operand, Program, Step};
-use crate::meter::Ended;
+use crate::meter::AbortReason;
 use crate::trace::Op;
 use crate::value::{Object, Set};
 
@@ -134,7 +134,7 @@ impl<'p> Machine<'p> {
             };
             let child = self.open(Some(frame), program, false);
             if self.watched() {
-                self.tell_enter_rule(&child, candidate);
+                self.report_enter_rule(&child, candidate);
             }
             let flow = self.body(&child, &mut |machine| {
                 if machine.notes_exits {
@@ -142,7 +142,7 @@ impl<'p> Machine<'p> {
                 }
                 machine.add(&child, candidate, program, rules.depth, &mut making)?;
                 if machine.watched() {
-                    machine.tell(&child, Op::Redo, Subject::Rule(candidate));
+                    machine.report(&child, Op::Redo, Subject::Rule(candidate));
                 }
                 Ok(())
             });
@@ -166,28 +166,28 @@ impl<'p> Machine<'p> {
             };
             let child = self.open(Some(frame), program, false);
             if self.watched() {
-                self.tell_enter_rule(&child, candidate);
+                self.report_enter_rule(&child, candidate);
             }
             let mark = self.trail.len();
             let fits = self.fits(frame, &child, walk, program, rules.depth);
             let flow = if fits {
                 self.body(&child, &mut |machine| {
                     if machine.watched() {
-                        machine.tell(&child, Op::Exit, Subject::Rule(candidate));
+                        machine.report(&child, Op::Exit, Subject::Rule(candidate));
                     }
                     let is_new =
                         machine.add(&child, candidate, program, rules.depth, &mut making)?;
                     if machine.watched() {
                         if !is_new {
-                            machine.tell(&child, Op::Duplicate, Subject::Rule(candidate));
+                            machine.report(&child, Op::Duplicate, Subject::Rule(candidate));
                         }
-                        machine.tell(&child, Op::Redo, Subject::Rule(candidate));
+                        machine.report(&child, Op::Redo, Subject::Rule(candidate));
                     }
                     Ok(())
                 })
             } else {
                 if self.watched() {
-                    self.tell(&child, Op::Fail, Subject::Rule(candidate));
+                    self.report(&child, Op::Fail, Subject::Rule(candidate));
                 }
                 Ok(())
             };
@@ -245,14 +245,14 @@ impl<'p> Machine<'p> {
         let meter = &self.meter;
         meter.make(2 + path.len());
         // The path and the member are compared with the existing ones, so both must be small in a
-        // trial.
-        if meter.is_trial()
+        // inline evaluation.
+        if meter.is_inline()
             && !path
                 .iter()
                 .chain([&member])
                 .all(|value| meter.admits(value))
         {
-            return Err(Interrupt::ended(Ended::Trial));
+            return Err(Interrupt::aborted(AbortReason::NotInline));
         }
         making
             .add(&path, member, head.value.is_none())

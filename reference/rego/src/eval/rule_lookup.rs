@@ -42,8 +42,8 @@ impl<'p> Machine<'p> {
 
     fn choose(&self, set: &'p RuleSet, args: Option<&[Value]>, matched: &mut Candidates<'p>) {
         let meter = &self.meter;
-        if meter.is_trial() && !set.is_ready(TRIED_RULES) {
-            meter.spoil();
+        if meter.is_inline() && !set.is_ready(INLINE_RULES) {
+            meter.invalidate();
             return;
         }
         let index = set.index(self.policy.module_set().root());
@@ -74,7 +74,7 @@ impl<'p> Machine<'p> {
         };
         match found {
             // A search in it may take long, so it is left to the evaluation of the rules.
-            Some(value) if self.meter.is_trial() && is_long(&value) => Resolved::Unknown,
+            Some(value) if self.meter.is_inline() && is_long(&value) => Resolved::Unknown,
             Some(value) => Resolved::Value(value),
             None => Resolved::Undefined,
         }
@@ -106,8 +106,8 @@ impl<'p> Machine<'p> {
     }
 }
 
-/// Maximum number of rules that a lookup scans in a trial, through an existing index.
-const TRIED_RULES: usize = 1024;
+/// Maximum number of rules that a lookup scans in an inline evaluation, through an existing index.
+const INLINE_RULES: usize = 1024;
 
 /// Number of items above which a value counts as long.
 const LONG: usize = 64;

@@ -95,10 +95,10 @@ impl<'p> Candidates<'p> {
 }
 
 impl<'p> Machine<'p> {
-    /// Returns the lowered form of a rule. A trial does not create it.
+    /// Returns the lowered form of a rule. An inline evaluation does not create it.
     pub(super) fn program(&self, candidate: Candidate<'p>) -> Option<&'p Program> {
-        if self.meter.is_trial() && !candidate.is_ready() {
-            self.meter.spoil();
+        if self.meter.is_inline() && !candidate.is_ready() {
+            self.meter.invalidate();
             return None;
         }
         candidate.program()
@@ -253,8 +253,8 @@ impl<'p> Machine<'p> {
 
     /// Whether the rules depend on no others, or only on rules of which one always suffices.
     pub(super) fn is_alone(&self, set: &RuleSet) -> bool {
-        let is_trial = self.meter.is_trial();
-        self.mocks.is_empty() && set.is_alone(self.policy.module_set(), is_trial)
+        let is_inline = self.meter.is_inline();
+        self.mocks.is_empty() && set.is_alone(self.policy.module_set(), is_inline)
     }
 
     fn first_value(
@@ -319,7 +319,7 @@ impl<'p> Machine<'p> {
         };
         let child = self.open(Some(frame), program, find_one);
         if self.watched() {
-            self.tell_enter_rule(&child, candidate);
+            self.report_enter_rule(&child, candidate);
         } else {
             child.index.set(candidate.proven);
         }
@@ -343,7 +343,7 @@ impl<'p> Machine<'p> {
                 }
             }
             if machine.watched() {
-                machine.tell(&child, Op::Redo, Subject::Rule(candidate));
+                machine.report(&child, Op::Redo, Subject::Rule(candidate));
             }
             Ok(())
         });

@@ -87,15 +87,15 @@ fn address(program: &Program) -> usize {
 
 impl<'p> Machine<'p> {
     /// Reports that a rule is entered.
-    pub(super) fn tell_enter_rule(&mut self, frame: &Frame<'_>, candidate: Candidate<'p>) {
+    pub(super) fn report_enter_rule(&mut self, frame: &Frame<'_>, candidate: Candidate<'p>) {
         if let Some(watch) = &mut self.watch {
             watch.know(frame.program, candidate);
         }
-        self.tell(frame, Op::Enter, Subject::Rule(candidate));
+        self.report(frame, Op::Enter, Subject::Rule(candidate));
     }
 
     /// Reports an event.
-    pub(super) fn tell(&mut self, frame: &Frame<'_>, op: Op, subject: Subject<'_>) {
+    pub(super) fn report(&mut self, frame: &Frame<'_>, op: Op, subject: Subject<'_>) {
         let message = if op == Op::Exit && frame.find_one {
             "early"
         } else {
@@ -180,14 +180,14 @@ impl<'p> Machine<'p> {
     pub(super) fn trace_unify(&mut self, frame: &Frame<'_>, left: &Operand, right: &Operand) {
         let left = self.seen(frame, left);
         let right = self.seen(frame, right);
-        self.tell_equality(frame, left, right);
+        self.report_equality(frame, left, right);
     }
 
     /// Reports that a value and a term are unified.
     pub(super) fn trace_accept(&mut self, frame: &Frame<'_>, value: &Value, operand: &Operand) {
         let right = self.seen(frame, operand);
         let left = self.shown(value);
-        self.tell_equality(frame, left, right);
+        self.report_equality(frame, left, right);
     }
 
     /// Converts a term for an event: a bound variable is replaced by its value.
@@ -212,7 +212,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn tell_equality(&mut self, frame: &Frame<'_>, left: TermValue, right: TermValue) {
+    fn report_equality(&mut self, frame: &Frame<'_>, left: TermValue, right: TermValue) {
         let Some(watch) = &self.watch else {
             return;
         };

@@ -15,10 +15,10 @@ mod http;
 pub use http::{HttpRequest, HttpResponse, Identity, Tls, Trust};
 
 use crate::Value;
-use crate::meter::Ended;
+use crate::meter::AbortReason;
 
 /// Callback that fails if the evaluation must not continue. Code that waits calls it often.
-pub type Cancellation<'w> = &'w dyn Fn() -> Result<(), Ended>;
+pub type Cancellation<'w> = &'w dyn Fn() -> Result<(), AbortReason>;
 
 /// Interval of cancellation checks during a pause.
 const GLANCE: Duration = Duration::from_millis(20);
@@ -77,7 +77,7 @@ pub trait Host: Debug + Send + Sync {
     ///
     /// # Errors
     /// If the evaluation has to end.
-    fn pause(&self, time: Duration, wanted: Cancellation<'_>) -> Result<(), Ended> {
+    fn pause(&self, time: Duration, wanted: Cancellation<'_>) -> Result<(), AbortReason> {
         let begun = Instant::now();
         while begun.elapsed() < time {
             wanted()?;
@@ -97,7 +97,7 @@ impl Host for NoHost {}
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HostError {
     /// The evaluation has to end.
-    Ended(Ended),
+    AbortReason(AbortReason),
     /// Policies must not access the resource.
     Disallowed,
     /// The request cannot be sent, for this reason.
@@ -114,8 +114,8 @@ pub enum HostError {
     Broken(String),
 }
 
-impl From<Ended> for HostError {
-    fn from(ended: Ended) -> Self {
-        Self::Ended(ended)
+impl From<AbortReason> for HostError {
+    fn from(ended: AbortReason) -> Self {
+        Self::AbortReason(ended)
     }
 }

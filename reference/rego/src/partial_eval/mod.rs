@@ -41,7 +41,7 @@ use crate::error::{Errors, EvalError};
 use crate::eval::{Evaluation, QueryOptions, forbidden};
 use crate::hash::HashMap;
 use crate::json_ast::body;
-use crate::meter::Ended;
+use crate::meter::AbortReason;
 use crate::syntax::{Body, Expr, Module, Var};
 use crate::trace::Op;
 use crate::types::signature;
@@ -202,7 +202,7 @@ impl PartialQuery {
         let found = self.search(&mut solver);
         self.shelf.put(solver.into_analysis());
         // A value that was too large to become a term is missing in the result.
-        meter.sound().map_err(Ended::error)?;
+        meter.sound().map_err(AbortReason::error)?;
         found.map_err(|error| *error)
     }
 

@@ -128,21 +128,21 @@ impl<'p> Solver<'p> {
         };
         self.step()?;
         stacker::maybe_grow(256 * 1024, 4 * 1024 * 1024, || {
-            self.tell(frame, Op::Eval, first);
+            self.report(frame, Op::Eval, first);
             self.trace_note(frame, first);
             let mut found = false;
             let mark = self.bindings.checkpoint();
             self.expr(frame, first, &mut |solver| {
                 found = true;
                 if solver.bindings.saved.len() > mark.saved {
-                    solver.tell(frame, Op::Save, first);
+                    solver.report(frame, Op::Save, first);
                 }
                 let flow = solver.body(frame, rest, next);
-                solver.tell(frame, Op::Redo, first);
+                solver.report(frame, Op::Redo, first);
                 flow
             })?;
             if !found {
-                self.tell(frame, Op::Fail, first);
+                self.report(frame, Op::Fail, first);
             }
             Ok(())
         })

@@ -47,7 +47,7 @@ impl<'p> TraceContext<'p> {
 
 impl Solver<'_> {
     /// Reports an event for an expression of a query.
-    pub(super) fn tell(&mut self, frame: Frame, op: Op, expr: &Expr) {
+    pub(super) fn report(&mut self, frame: Frame, op: Op, expr: &Expr) {
         if let Some(watch) = &mut self.watch {
             watch.current = frame;
             watch.send(op, frame, Node::Expr(expr), &expr.location, "");

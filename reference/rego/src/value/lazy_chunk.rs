@@ -195,8 +195,10 @@ mod tests {
         for document in documents()? {
             let lookups = document.lookups().ok_or("no lookups")?;
             let path = std::iter::once(&name);
-            let pays = || Some(document.pays());
-            let Known::Cancellation(lookup) = lookups.known(path.clone(), &sought, pays) else {
+            let searches_before_index = || Some(document.searches_before_index());
+            let Known::Cancellation(lookup) =
+                lookups.known(path.clone(), &sought, searches_before_index)
+            else {
                 return Err("a lookup does not pay".into());
             };
             lookup.make(&document, named, || Ok::<(), Box<dyn Error>>(()))?;

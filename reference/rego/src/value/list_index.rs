@@ -22,7 +22,7 @@ const MOST_BYTES: usize = 256 << 20;
 const TOGETHER: usize = 16;
 
 /// Number of searches of a list for the same member after which an index is built.
-const PAYS: u32 = 2;
+const SEARCHES_BEFORE_INDEX: u32 = 2;
 
 /// Number of bytes of all indexes of all lists.
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
@@ -90,12 +90,12 @@ impl Lookups {
         &self,
         path: impl Iterator<Item = &'k Value> + Clone,
         sought: &Value,
-        pays: impl FnOnce() -> Option<u32>,
+        searches_before_index: impl FnOnce() -> Option<u32>,
     ) -> Known<'_> {
         for lookup in self.0.get_or_init(Box::default).iter() {
             let own = lookup.path.get_or_init(|| path.clone().cloned().collect());
             if own.iter().eq(path.clone()) {
-                return lookup.known(sought, pays);
+                return lookup.known(sought, searches_before_index);
             }
         }
         Known::Nothing
@@ -103,12 +103,19 @@ impl Lookups {
 }
 
 impl Lookup {
-    fn known(&self, sought: &Value, pays: impl FnOnce() -> Option<u32>) -> Known<'_> {
+    fn known(
+        &self,
+        sought: &Value,
+        searches_before_index: impl FnOnce() -> Option<u32>,
+    ) -> Known<'_> {
         match self.places.get() {
             Some(Some(places)) => Known::At(places.of(sought)),
             Some(None) => Known::Nothing,
-            None => match pays() {
-                Some(pays) if self.searches.fetch_add(1, Ordering::Relaxed) + 1 >= pays => {
+            None => match searches_before_index() {
+                Some(searches_before_index)
+                    if self.searches.fetch_add(1, Ordering::Relaxed) + 1
+                        >= searches_before_index =>
+                {
                     Known::Cancellation(self)
                 }
                 _ => Known::Nothing,
@@ -256,13 +263,13 @@ impl Value {
     /// Returns the number of searches for the same member after which it pays to build an index. If
     /// a search would have to parse the items, building the index at once costs no more, and the
     /// text can remain unparsed.
-    pub(crate) fn pays(&self) -> u32 {
+    pub(crate) fn searches_before_index(&self) -> u32 {
         let is_lazy = match self {
             Self::Array(items) => items.is_lazy(),
             Self::Object(members) => members.is_lazy(),
             _ => false,
         };
-        if is_lazy { 1 } else { PAYS }
+        if is_lazy { 1 } else { SEARCHES_BEFORE_INDEX }
     }
 
     /// Returns the number of items of an array, or of members of an object.

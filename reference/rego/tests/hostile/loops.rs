@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
 use rego::error::EvalCode;
-use rego::{Ended, Evaluation, Governor, Policy, Value};
+use rego::{AbortReason, Evaluation, Governor, Policy, Value};
 
 use crate::{ALONE, MEMORY, MEMORY_LIMIT, query};
 
@@ -32,10 +32,14 @@ impl Counter {
 }
 
 impl Governor for Counter {
-    fn checkpoint(&self, made: u64, _: &dyn Fn() -> Result<(), Ended>) -> Result<(), Ended> {
+    fn checkpoint(
+        &self,
+        made: u64,
+        _: &dyn Fn() -> Result<(), AbortReason>,
+    ) -> Result<(), AbortReason> {
         self.looks.fetch_add(1, Ordering::Relaxed);
         match self.made.fetch_add(made, Ordering::Relaxed) + made > self.most {
-            true => Err(Ended::Memory),
+            true => Err(AbortReason::Memory),
             false => Ok(()),
         }
     }

@@ -17,7 +17,8 @@ use declarations::declarations;
 use operands::{Named, Operands};
 use peak_alloc::PeakAlloc;
 use rego::{
-    Ended, Evaluation, Governor, PartialOptions, PartialQuery, Policy, Query, QueryOptions, Value,
+    AbortReason, Evaluation, Governor, PartialOptions, PartialQuery, Policy, Query, QueryOptions,
+    Value,
 };
 use rustix::time::{ClockId, clock_gettime};
 
@@ -84,9 +85,13 @@ impl Watch {
 }
 
 impl Governor for Watch {
-    fn checkpoint(&self, made: u64, _: &dyn Fn() -> Result<(), Ended>) -> Result<(), Ended> {
+    fn checkpoint(
+        &self,
+        made: u64,
+        _: &dyn Fn() -> Result<(), AbortReason>,
+    ) -> Result<(), AbortReason> {
         match self.look(made) {
-            (_, true) => Err(Ended::Memory),
+            (_, true) => Err(AbortReason::Memory),
             _ => Ok(()),
         }
     }

@@ -11,7 +11,7 @@ pub(super) use argument::{ANY, Argument, LIST, MAP, NUMBER};
 
 use super::strings::bound;
 use super::{Call, Failure};
-use crate::meter::Ended;
+use crate::meter::AbortReason;
 use crate::value::Characters;
 
 /// The flags, width and precision between the percent sign and the verb.
@@ -53,8 +53,8 @@ pub(super) fn formatted(
     format: &Characters<'_>,
     arguments: &[Argument<'_>],
 ) -> Result<Vec<u8>, Failure> {
-    if call.meter.is_trial() && is_wide(format.as_str()) {
-        return Err(Failure::Ended(Ended::Trial));
+    if call.meter.is_inline() && is_wide(format.as_str()) {
+        return Err(Failure::Aborted(AbortReason::NotInline));
     }
     let mut formatter = Formatter::new(call, arguments);
     formatter.out.reserve(format.as_str().len());

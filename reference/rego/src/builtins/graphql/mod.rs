@@ -142,7 +142,7 @@ fn verified(call: &mut Call<'_>, operands: &[Value]) -> Result<[Value; 2], Failu
     let query = document(operands, 1, read_query)?;
     let schema: ast::Schema = document(operands, 2, read_schema)?;
     let types = types(call, operands, 2)?;
-    let mistakes = validate::check(&types, &query, call.meter).map_err(Failure::Ended)?;
+    let mistakes = validate::check(&types, &query, call.meter).map_err(Failure::Aborted)?;
     if !mistakes.is_empty() {
         return Err(Failure::Value(error::query_message(&mistakes)));
     }
@@ -156,7 +156,7 @@ fn parse(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failu
 fn parse_and_verify(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
     let (fits, [query, schema]) = match verified(call, operands) {
         Ok(trees) => (true, trees),
-        Err(ended @ Failure::Ended(_)) => return Err(ended),
+        Err(ended @ Failure::Aborted(_)) => return Err(ended),
         Err(_) => (false, [Object::new(), Object::new()].map(Value::from)),
     };
     answer(vec![Value::from(fits), query, schema])
@@ -167,7 +167,7 @@ fn is_valid(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Fa
     let types = types(call, operands, 2);
     answer(match (query, types) {
         (Ok(query), Ok(types)) => validate::check(&types, &query, call.meter)
-            .map_err(Failure::Ended)?
+            .map_err(Failure::Aborted)?
             .is_empty(),
         _ => false,
     })

@@ -11,7 +11,7 @@ use super::overlap::{Compared, deep};
 use super::suggest;
 use super::types::Types;
 use super::values::Expected;
-use crate::meter::{Ended, Meter};
+use crate::meter::{AbortReason, Meter};
 
 /// Maximum number of reported errors.
 const MAX_MISTAKES: usize = 100;
@@ -38,7 +38,7 @@ pub(super) struct Walk<'d> {
     pub(super) compared: Compared<'d>,
     meter: &'d Meter,
     /// Reason why the evaluation has to end.
-    ended: Option<Ended>,
+    ended: Option<AbortReason>,
     mistakes: Vec<GraphqlError>,
 }
 
@@ -50,7 +50,7 @@ pub(super) fn check(
     types: &Types,
     query: &Query,
     meter: &Meter,
-) -> Result<Vec<GraphqlError>, Ended> {
+) -> Result<Vec<GraphqlError>, AbortReason> {
     let mut fragments = BTreeMap::new();
     for fragment in &query.fragments {
         fragments.entry(fragment.name.as_str()).or_insert(fragment);

@@ -39,7 +39,7 @@ fn wait(call: &Call<'_>, attempt: u32) -> Result<(), Stop> {
     let longest = Duration::from_secs(60);
     let delay = Duration::from_millis(100).saturating_mul(2_u32.saturating_pow(attempt));
     let waited = call.wait(|host, wanted| host.pause(delay.min(longest), wanted));
-    waited.map_err(Stop::Ended)
+    waited.map_err(Stop::AbortReason)
 }
 
 fn follow(call: &Call<'_>, options: &Options, tls: Option<&Tls>) -> Result<Response, Stop> {
@@ -77,7 +77,7 @@ fn exchange(
     let cause = match sent {
         Ok(response) if gzip => return Ok(inflate(options, response)?),
         Ok(response) => return Ok(response),
-        Err(HostError::Ended(ended)) => return Err(Stop::Ended(ended)),
+        Err(HostError::AbortReason(ended)) => return Err(Stop::AbortReason(ended)),
         Err(HostError::Disallowed) => return Err(allow_net::disallowed(&host).into()),
         Err(HostError::Refused(why)) => return Err(RequestError::Value(why).into()),
         Err(HostError::TimedOut) => return Err(RequestError::slow(options).into()),

@@ -25,7 +25,7 @@ impl RequestError {
         match failure {
             Failure::Type(message) => Self::Type(message),
             Failure::Value(message) | Failure::Halt(message) => Self::Value(message),
-            Failure::Ended(ended) => Self::Value(ended.error().message),
+            Failure::Aborted(ended) => Self::Value(ended.error().message),
         }
     }
 

@@ -12,7 +12,7 @@ use super::caches::lock;
 use super::operand::{answer, object};
 use super::{BuiltinLimit, Call, Cost, Failure, Group, Most, requests};
 use crate::Value;
-use crate::meter::Ended;
+use crate::meter::AbortReason;
 use crate::value::{Literal, Object, Text};
 
 mod attempt;
@@ -89,7 +89,7 @@ fn outcome(call: &mut Call<'_>, request: &Object) -> Result<Outcome, Failure> {
             Ok(response)
         }
         Err(Stop::RequestError(trouble)) => Err(trouble),
-        Err(Stop::Ended(ended)) => return Err(Failure::Ended(ended)),
+        Err(Stop::AbortReason(ended)) => return Err(Failure::Aborted(ended)),
     };
     if keep {
         call.session
@@ -104,13 +104,13 @@ fn outcome(call: &mut Call<'_>, request: &Object) -> Result<Outcome, Failure> {
 enum Stop {
     RequestError(RequestError),
     /// The evaluation has to end.
-    Ended(Ended),
+    AbortReason(AbortReason),
 }
 
 impl From<Failure> for Stop {
     fn from(failure: Failure) -> Self {
         match failure {
-            Failure::Ended(ended) => Self::Ended(ended),
+            Failure::Aborted(ended) => Self::AbortReason(ended),
             other => Self::RequestError(RequestError::of(other)),
         }
     }

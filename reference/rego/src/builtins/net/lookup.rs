@@ -25,7 +25,7 @@ pub(super) fn lookup(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<V
         Ok(addresses) if !addresses.is_empty() => {
             answer(addresses.into_iter().map(shown).collect::<Set>())
         }
-        Err(HostError::Ended(ended)) => Err(Failure::Ended(ended)),
+        Err(HostError::AbortReason(ended)) => Err(Failure::Aborted(ended)),
         Err(HostError::Disallowed) => Err(allow_net::disallowed(name)),
         Err(HostError::Refused(why) | HostError::Broken(why)) => {
             Err(Failure::Value(format!("lookup {name}: {why}")))

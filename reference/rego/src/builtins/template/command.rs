@@ -2,13 +2,13 @@
 
 use super::functions::function;
 use super::node::{Command, Operand, Pipeline, Term};
-use super::parse::{Ended, Parser};
+use super::parse::{AbortReason, Parser};
 use super::token::{Kind, Token};
 use super::{number, unquote};
 
 impl<'t> Parser<'_, '_, 't> {
     /// Parses commands up to the token that ends them.
-    pub(super) fn pipeline(&mut self, context: &str, end: Kind) -> Result<Pipeline, Ended> {
+    pub(super) fn pipeline(&mut self, context: &str, end: Kind) -> Result<Pipeline, AbortReason> {
         let mut pipeline = Pipeline {
             at: self.peek_visible().at,
             ..Pipeline::default()
@@ -39,7 +39,7 @@ impl<'t> Parser<'_, '_, 't> {
         self.checked(context, pipeline)
     }
 
-    fn checked(&self, context: &str, pipeline: Pipeline) -> Result<Pipeline, Ended> {
+    fn checked(&self, context: &str, pipeline: Pipeline) -> Result<Pipeline, AbortReason> {
         if pipeline.commands.is_empty() {
             return self.wrong(format!("missing value for {context}"));
         }
@@ -57,7 +57,7 @@ impl<'t> Parser<'_, '_, 't> {
     }
 
     /// Parses the variables that receive the result of a pipeline.
-    fn declarations(&mut self, context: &str, pipeline: &mut Pipeline) -> Result<(), Ended> {
+    fn declarations(&mut self, context: &str, pipeline: &mut Pipeline) -> Result<(), AbortReason> {
         loop {
             let variable = self.peek_visible();
             if variable.kind != Kind::Variable {
@@ -92,7 +92,7 @@ impl<'t> Parser<'_, '_, 't> {
         }
     }
 
-    fn command(&mut self) -> Result<Command, Ended> {
+    fn command(&mut self) -> Result<Command, AbortReason> {
         let mut command = Command {
             at: self.peek_visible().at,
             operands: Vec::new(),
@@ -118,7 +118,7 @@ impl<'t> Parser<'_, '_, 't> {
     }
 
     /// Parses a term with its fields.
-    fn operand(&mut self) -> Result<Option<Operand>, Ended> {
+    fn operand(&mut self) -> Result<Option<Operand>, AbortReason> {
         let token = self.next_visible();
         let Some((term, field)) = self.term(token)? else {
             self.put_back(token);
@@ -152,7 +152,7 @@ impl<'t> Parser<'_, '_, 't> {
     }
 
     /// Parses the term that begins with this token. For a field, also returns its name.
-    fn term(&mut self, token: Token<'t>) -> Result<Option<(Term, Option<String>)>, Ended> {
+    fn term(&mut self, token: Token<'t>) -> Result<Option<(Term, Option<String>)>, AbortReason> {
         let text = token.text;
         Ok(Some((
             match token.kind {

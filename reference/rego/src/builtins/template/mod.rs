@@ -55,8 +55,8 @@ fn render(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
             let rendered = render::rendered(call, template, &templates, data)?;
             answer(Value::string(&rendered))
         }
-        Err(parse::Ended::Failure(failure)) => Err(failure),
-        Err(parse::Ended::Mistake(Mistake { line, message })) => {
+        Err(parse::AbortReason::Failure(failure)) => Err(failure),
+        Err(parse::AbortReason::Mistake(Mistake { line, message })) => {
             refuse(format!("template: {NAME}:{line}: {message}"))
         }
     }

@@ -11,19 +11,19 @@ pub(super) const MAX_DEPTH: usize = 200;
 
 /// Syntax error, or the end of the evaluation.
 #[derive(Debug)]
-pub(super) enum Ended {
+pub(super) enum AbortReason {
     Mistake(Mistake),
     Failure(Failure),
 }
 
-impl From<Failure> for Ended {
+impl From<Failure> for AbortReason {
     fn from(failure: Failure) -> Self {
         Self::Failure(failure)
     }
 }
 
 /// Parses a template and the templates that it defines.
-pub(super) fn parsed(call: &Call<'_>, name: &str, text: &str) -> Result<Templates, Ended> {
+pub(super) fn parsed(call: &Call<'_>, name: &str, text: &str) -> Result<Templates, AbortReason> {
     let mut parser = Parser {
         call,
         tokens: Tokens::new(text),
@@ -91,14 +91,14 @@ enum Part {
 }
 
 impl<'t> Parser<'_, '_, 't> {
-    pub(super) fn wrong<T>(&self, message: impl Into<String>) -> Result<T, Ended> {
-        Err(Ended::Mistake(Mistake {
+    pub(super) fn wrong<T>(&self, message: impl Into<String>) -> Result<T, AbortReason> {
+        Err(AbortReason::Mistake(Mistake {
             line: self.line,
             message: message.into(),
         }))
     }
 
-    pub(super) fn unexpected<T>(&self, token: Token<'t>, context: &str) -> Result<T, Ended> {
+    pub(super) fn unexpected<T>(&self, token: Token<'t>, context: &str) -> Result<T, AbortReason> {
         if token.kind != Kind::Mistake {
             return self.wrong(format!("unexpected {token} in {context}"));
         }
@@ -148,7 +148,7 @@ impl<'t> Parser<'_, '_, 't> {
         token
     }
 
-    fn expect(&mut self, kind: Kind, context: &str) -> Result<(), Ended> {
+    fn expect(&mut self, kind: Kind, context: &str) -> Result<(), AbortReason> {
         let token = self.next_visible();
         match token.kind == kind {
             true => Ok(()),
@@ -159,8 +159,8 @@ impl<'t> Parser<'_, '_, 't> {
     /// Parses one nesting level deeper.
     pub(super) fn deeper<T>(
         &mut self,
-        read: impl FnOnce(&mut Self) -> Result<T, Ended>,
-    ) -> Result<T, Ended> {
+        read: impl FnOnce(&mut Self) -> Result<T, AbortReason>,
+    ) -> Result<T, AbortReason> {
         self.call.check()?;
         if self.depth >= MAX_DEPTH {
             return self.wrong("nested too deep");
@@ -171,7 +171,7 @@ impl<'t> Parser<'_, '_, 't> {
         read
     }
 
-    fn whole(&mut self) -> Result<Vec<Node>, Ended> {
+    fn whole(&mut self) -> Result<Vec<Node>, AbortReason> {
         let mut nodes = Vec::new();
         loop {
             let token = self.peek();
@@ -197,7 +197,7 @@ impl<'t> Parser<'_, '_, 't> {
     }
 
     /// Parses a nested template definition, after its name.
-    fn named(&mut self, name: Vec<u8>, context: &str, outer: Scope) -> Result<(), Ended> {
+    fn named(&mut self, name: Vec<u8>, context: &str, outer: Scope) -> Result<(), AbortReason> {
         let (nodes, end) = self.deeper(Self::nodes)?;
         if end == End::Else {
             return self.wrong(format!("unexpected {{{{else}}}} in {context}"));
@@ -207,7 +207,7 @@ impl<'t> Parser<'_, '_, 't> {
     }
 
     /// Adds a template, unless it is empty and the name is already defined.
-    fn add(&mut self, name: Vec<u8>, nodes: Vec<Node>) -> Result<(), Ended> {
+    fn add(&mut self, name: Vec<u8>, nodes: Vec<Node>) -> Result<(), AbortReason> {
         let known = self.templates.get(&name);
         if known.is_none_or(|known| is_empty(known)) {
             self.templates.insert(name, nodes);
@@ -219,7 +219,7 @@ impl<'t> Parser<'_, '_, 't> {
         Ok(())
     }
 
-    fn definition(&mut self) -> Result<(), Ended> {
+    fn definition(&mut self) -> Result<(), AbortReason> {
         const CONTEXT: &str = "define clause";
         let outer = std::mem::take(&mut self.scope);
         let name = self.name(CONTEXT)?;
@@ -228,7 +228,7 @@ impl<'t> Parser<'_, '_, 't> {
     }
 
     /// Parses the name of a template.
-    fn name(&mut self, context: &str) -> Result<Vec<u8>, Ended> {
+    fn name(&mut self, context: &str) -> Result<Vec<u8>, AbortReason> {
         let token = self.next_visible();
         match token.kind {
             Kind::Quoted | Kind::RawText => match unquote::string(token.text) {
@@ -240,7 +240,7 @@ impl<'t> Parser<'_, '_, 't> {
     }
 
     /// Parses nodes up to the end of the enclosing action.
-    fn nodes(&mut self) -> Result<(Vec<Node>, End), Ended> {
+    fn nodes(&mut self) -> Result<(Vec<Node>, End), AbortReason> {
         let mut nodes = Vec::new();
         while self.peek_visible().kind != Kind::End {
             match self.part()? {
@@ -251,7 +251,7 @@ impl<'t> Parser<'_, '_, 't> {
         self.wrong("unexpected EOF")
     }
 
-    fn part(&mut self) -> Result<Part, Ended> {
+    fn part(&mut self) -> Result<Part, AbortReason> {
         self.call.check()?;
         let token = self.next_visible();
         match token.kind {
@@ -266,7 +266,7 @@ impl<'t> Parser<'_, '_, 't> {
         }
     }
 
-    fn action(&mut self) -> Result<Part, Ended> {
+    fn action(&mut self) -> Result<Part, AbortReason> {
         let token = self.next_visible();
         let word = match token.kind {
             Kind::Keyword => token.text,
@@ -308,7 +308,7 @@ impl<'t> Parser<'_, '_, 't> {
         }))
     }
 
-    fn leave(&mut self, shown: &str, node: Node) -> Result<Node, Ended> {
+    fn leave(&mut self, shown: &str, node: Node) -> Result<Node, AbortReason> {
         self.expect(Kind::Close, shown)?;
         match self.scope.ranges {
             0 => self.wrong(format!("{shown} outside {{{{range}}}}")),
@@ -316,7 +316,7 @@ impl<'t> Parser<'_, '_, 't> {
         }
     }
 
-    fn block(&mut self) -> Result<Node, Ended> {
+    fn block(&mut self) -> Result<Node, AbortReason> {
         const CONTEXT: &str = "block clause";
         let at = self.peek_visible().at;
         let name = self.name(CONTEXT)?;
@@ -327,7 +327,7 @@ impl<'t> Parser<'_, '_, 't> {
     }
 
     /// Parses an action such as `if`, after the word; `else` and the same word may continue it.
-    fn branches(&mut self, word: &str) -> Result<Branches, Ended> {
+    fn branches(&mut self, word: &str) -> Result<Branches, AbortReason> {
         let known = self.scope.variables.len();
         let mut branches = Branches::default();
         loop {
@@ -351,7 +351,7 @@ impl<'t> Parser<'_, '_, 't> {
     }
 
     /// Parses the `else` branch up to the end.
-    fn otherwise(&mut self) -> Result<Vec<Node>, Ended> {
+    fn otherwise(&mut self) -> Result<Vec<Node>, AbortReason> {
         let (nodes, end) = self.deeper(Self::nodes)?;
         match end {
             End::Closed => Ok(nodes),
@@ -359,7 +359,7 @@ impl<'t> Parser<'_, '_, 't> {
         }
     }
 
-    fn range(&mut self) -> Result<Node, Ended> {
+    fn range(&mut self) -> Result<Node, AbortReason> {
         let known = self.scope.variables.len();
         let pipeline: Pipeline = self.pipeline("range", Kind::Close)?;
         self.scope.ranges += 1;

@@ -45,7 +45,7 @@ pub(super) fn check(scope: &mut Scope<'_>, body: &Body) -> Vec<LanguageError> {
         for _ in 0..layers {
             scope.leave();
         }
-        scope.stand_for(expr);
+        scope.record_replaced_term(expr);
     }
     found
 }

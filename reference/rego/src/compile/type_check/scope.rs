@@ -37,7 +37,7 @@ pub(crate) struct Scope<'w> {
     /// Source names of variables, by the generated variables that replaced them.
     written: SourceNames,
     /// Terms that generated variables replace.
-    stands_for: HashMap<Var, Term>,
+    replaced_terms: HashMap<Var, Term>,
     /// Checked comprehensions, by the addresses of their bodies.
     known: HashMap<usize, ComprehensionType>,
     /// Number of the next state.
@@ -81,7 +81,7 @@ impl<'w> Scope<'w> {
             rules: None,
             layers: vec![Layer::default()],
             written: SourceNames::default(),
-            stands_for: HashMap::default(),
+            replaced_terms: HashMap::default(),
             known: HashMap::default(),
             next: 1,
         }
@@ -102,7 +102,7 @@ impl<'w> Scope<'w> {
     }
 
     /// Records the term that a generated variable replaces.
-    pub(super) fn stand_for(&mut self, expr: &Expr) {
+    pub(super) fn record_replaced_term(&mut self, expr: &Expr) {
         let ExprTerms::Call(call) = &expr.terms else {
             return;
         };
@@ -122,7 +122,7 @@ impl<'w> Scope<'w> {
         if let TermValue::Var(var) = &var.value
             && !self.written.contains_key(var)
         {
-            self.stands_for.insert(var.clone(), term);
+            self.replaced_terms.insert(var.clone(), term);
         }
     }
 
@@ -140,7 +140,7 @@ impl<'w> Scope<'w> {
     fn show(&self, term: &mut Term, begins: bool, depth: usize) {
         // The restored term can contain such variables, down to a maximum depth.
         if let TermValue::Var(var) = &term.value
-            && let Some(other) = self.stands_for.get(var)
+            && let Some(other) = self.replaced_terms.get(var)
             && (begins || !matches!(other.value, TermValue::Call(_)))
             && depth < MAX_STANDING
         {

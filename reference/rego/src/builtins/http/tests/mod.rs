@@ -13,7 +13,7 @@ use super::client::MAX_BODY;
 use crate::Value;
 use crate::builtins::{BuiltinContext, Caches, Call, Failure, Session, function};
 use crate::host::{Cancellation, Host, HostError, HttpRequest, HttpResponse};
-use crate::meter::{Ended, Meter};
+use crate::meter::{AbortReason, Meter};
 use crate::syntax::Location;
 use crate::value::from_json;
 
@@ -86,7 +86,7 @@ fn answer(request: &HttpRequest, number: usize) -> Result<HttpResponse, HostErro
         "/broken" => return Err(HostError::Broken("EOF".to_owned())),
         "/untaken" => return Err(HostError::Refused("not so".to_owned())),
         "/forbidden" => return Err(HostError::Disallowed),
-        "/cancelled" => return Err(Ended::Cancelled.into()),
+        "/cancelled" => return Err(AbortReason::Cancelled.into()),
         "/third" if number < 3 => return Err(HostError::Broken("EOF".to_owned())),
         _ => (200, vec![json], text.into_bytes()),
     };
@@ -131,7 +131,7 @@ impl Host for Script {
         }
     }
 
-    fn pause(&self, time: Duration, _wanted: Cancellation<'_>) -> Result<(), Ended> {
+    fn pause(&self, time: Duration, _wanted: Cancellation<'_>) -> Result<(), AbortReason> {
         let mut pauses = self.pauses.lock().unwrap_or_else(PoisonError::into_inner);
         pauses.push(time);
         Ok(())

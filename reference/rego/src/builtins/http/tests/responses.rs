@@ -6,7 +6,7 @@ use super::{SERVER, Shared, member, send};
 use crate::builtins::http::client::MAX_BODY;
 use crate::builtins::{BuiltinContext, Failure, Session};
 use crate::host::HttpRequest;
-use crate::meter::Ended;
+use crate::meter::AbortReason;
 
 #[test]
 fn responses_are_shown() {
@@ -127,7 +127,7 @@ fn failures_are_raised() {
     }
     let cancelled = Shared::default().send(r#"{"method":"get","url":"HOST/cancelled"}"#);
     let cancelled = cancelled.expect_err("no answer");
-    assert_eq!(cancelled, Failure::Ended(Ended::Cancelled));
+    assert_eq!(cancelled, Failure::Aborted(AbortReason::Cancelled));
 }
 
 #[test]
