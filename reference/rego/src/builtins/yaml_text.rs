@@ -172,10 +172,10 @@ impl Writer<'_> {
         if text.starts_with(|c: char| c == ' ' || is_break(c)) {
             self.out.push('2');
         }
-        if !text.ends_with('\n') {
-            self.out.push('-');
-        } else if text.ends_with("\n\n") || text == "\n" {
-            self.out.push('+');
+        match text.strip_suffix('\n') {
+            None => self.out.push('-'),
+            Some(rest) if rest.chars().next_back().is_none_or(is_break) => self.out.push('+'),
+            Some(_) => {}
         }
         let lines = text.strip_suffix('\n').unwrap_or(text);
         for line in lines.split('\n') {
