@@ -9,7 +9,7 @@ use crate::http::{ApiError, Reply, Request};
 /// Deletes a secret.
 ///
 /// Serves the `secret-` clauses of `control/common/usage`: 409 `conflict` while a repository, a
-/// datasource or an object storage names it.
+/// datasource or an object storage references the secret.
 pub(in crate::control) async fn handle(
     control: &Control,
     principal: &Principal,

@@ -7,7 +7,7 @@ use crate::control::store::StoreError;
 use crate::control::v1::answer;
 use crate::http::{ApiError, Reply, Request};
 
-/// Creates a secret, or replaces its value. It is stored sealed.
+/// Creates a secret, or replaces its value. The value is stored encrypted.
 pub(in crate::control) async fn handle(
     control: &Control,
     principal: &Principal,

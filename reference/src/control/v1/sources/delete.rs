@@ -9,7 +9,7 @@ use crate::http::{ApiError, Reply, Request};
 /// Deletes a source and its data.
 ///
 /// Serves the `source-` clauses of `control/common/usage`: 409 `conflict` while a bundle, a stack
-/// or another source requires it.
+/// or another source requires the source.
 pub(in crate::control) async fn handle(
     control: &Control,
     principal: &Principal,

@@ -9,8 +9,8 @@ use crate::control::store::MAX_STATUSES;
 use crate::control::v1::answer;
 use crate::http::{ApiError, Reply, Request};
 
-/// Returns the statuses of the last builds of a bundle, newest first, one for each revision;
-/// `revision` selects one, `limit` limits the list.
+/// Returns the statuses of the last builds of a bundle, newest first, one per revision. The
+/// parameter `revision` selects a revision, `limit` limits the number of statuses.
 pub(in crate::control) async fn handle(
     control: &Control,
     principal: &Principal,
