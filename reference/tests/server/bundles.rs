@@ -7,7 +7,7 @@ use reference::start;
 
 use crate::wire::{ask, engine};
 
-/// Signed bundle, and the secret it was signed with.
+/// Files of a signed bundle; the secret of its signature follows.
 const FILES: &[(&str, &str)] = &[
     (
         ".signatures.json",
