@@ -119,7 +119,7 @@ fn used_up(environment: Environment) -> Outcome {
 struct Process(Child);
 
 impl Process {
-    /// Starts a control plane whose build evaluations have no timeout.
+    /// Starts a control plane without a timeout for evaluations in builds.
     fn start(environment: &Environment, log: &Path) -> Result<Self, Failed> {
         let tokens = environment.file("tokens.yaml", TOKENS)?;
         let log = File::options().create(true).append(true).open(log)?;

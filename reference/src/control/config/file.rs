@@ -52,7 +52,7 @@ impl File {
         Ok(file.unwrap_or_default())
     }
 
-    /// Merges a later file, whose entries take precedence.
+    /// Merges a later file; its entries take precedence.
     pub(super) fn merge(&mut self, later: Self) {
         self.tokens.extend(later.tokens);
         self.bundles.extend(later.bundles);

@@ -6,8 +6,7 @@ use crate::control::v1::answer;
 use crate::control::{Control, errors};
 use crate::http::{ApiError, Reply, Request};
 
-/// 200 with an empty object when the database can be read and written, 500 with the error
-/// otherwise.
+/// 200 with an empty object if the database can be read and written, otherwise 500 with its error.
 pub(in crate::control) async fn handle(
     control: &Control,
     request: &Request,

@@ -158,7 +158,7 @@ impl Glob {
         }
     }
 
-    /// Whether the pattern matches a whole string.
+    /// Returns true if the pattern matches the whole string.
     pub(super) fn is_match(&self, text: &str) -> bool {
         let text = text.as_bytes();
         let start = std::iter::once(true).chain(text.iter().map(|_| false));

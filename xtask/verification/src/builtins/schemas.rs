@@ -239,8 +239,7 @@ impl Maker<'_, '_> {
         }
     }
 
-    /// Returns a target for a reference in a subschema; `None` if every reference could cause a
-    /// cycle.
+    /// Returns a target for a reference in a subschema; `None` in a schema with an identifier.
     fn reference(&mut self, place: Place) -> Option<String> {
         if self.spoils() {
             let missing = [

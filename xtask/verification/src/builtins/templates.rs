@@ -101,7 +101,7 @@ const FORMATS: [&str; 16] = [
     "\"%e %g\"",
 ];
 
-/// Text whose insertion makes most templates invalid.
+/// Texts that make most templates invalid when they are inserted.
 const BROKEN: [&str; 24] = [
     "{{end}}",
     "{{",

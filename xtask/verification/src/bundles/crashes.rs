@@ -16,7 +16,7 @@ use super::control_plane::{Administrator, Home, Plane};
 use crate::report;
 use crate::servers::HANG_LIMIT;
 
-/// Number of bundles whose documents change.
+/// Number of bundles, each with a document that changes.
 const BUNDLES: u64 = 8;
 
 /// Kills the control plane `kills` times, after varying times. Checks that no acknowledged write is
@@ -58,7 +58,7 @@ pub(super) async fn run(folder: &Path, kills: u64) -> Result<(), Box<dyn Error>>
 /// Values of a document, as its client knows them.
 #[derive(Debug, Clone, Copy, Default)]
 struct DocumentState {
-    /// Last value whose write was acknowledged.
+    /// Last value that the control plane has acknowledged.
     acknowledged: u64,
     /// Last value that was sent; its write may have succeeded.
     sent: u64,
