@@ -111,10 +111,10 @@ const CONTROL: &[(&str, &[&str])] = &[
 /// Names re-exported at the root of the crate, with their modules.
 const REEXPORTS: &[(&str, &str)] = &[("StartError", "error")];
 
-/// Files that assign error codes, which determine the statuses of responses.
+/// Files that map errors to codes, which determine the statuses.
 const ERROR_MAPS: &[&str] = &["control/errors.rs", "engine/errors.rs"];
 
-/// The only file that builds responses.
+/// Only file that builds responses.
 const RESPONSES: &str = "http/response.rs";
 
 /// Folders in which import cycles between files are allowed.

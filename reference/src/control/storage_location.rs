@@ -112,7 +112,7 @@ pub(super) fn is_below(
     } else if let Some(gcp) = &storage.gcp {
         gcp.object.clone()
     } else if let Some(azure) = &storage.azure {
-        // In URLs of servers other than Azure's, the account name is the first segment of the path.
+        // Servers other than Azure's have the account name in the path.
         match steps(&account(azure).1).len() {
             0 | 1 => azure.path.clone(),
             _ => return false,
@@ -180,7 +180,7 @@ fn server(url: &str) -> Option<(String, String, String)> {
     Some((host, server, url.path().to_owned()))
 }
 
-/// Returns the segments of a path, percent-decoded, with `..` resolved.
+/// Returns the segments of a percent-decoded path, with `..` resolved.
 fn steps(path: &str) -> Vec<Vec<u8>> {
     let mut steps = Vec::new();
     for step in segments(&decoded(path)) {

@@ -17,7 +17,7 @@ pub(super) struct Section {
     aws_rds: Option<IgnoredAny>,
 }
 
-/// Database driver in the terms of OPA Control Plane, and its data source name.
+/// Section `database.sql` of OPA Control Plane: a driver, and its data source name.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a database")]
 struct Sql {

@@ -6,7 +6,8 @@ use crate::control::v1::answer;
 use crate::control::{Control, errors};
 use crate::http::{ApiError, Reply, Request};
 
-/// 200 with an empty object if the database can be read and written, otherwise 500 with its error.
+/// 200 with an empty object when the database can be read and written, 500 with the error
+/// otherwise.
 pub(in crate::control) async fn handle(
     control: &Control,
     request: &Request,

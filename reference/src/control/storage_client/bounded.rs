@@ -63,7 +63,7 @@ fn is_countable(headers: &HeaderMap) -> bool {
     numbers.all(|number| number <= i64::MAX as u64)
 }
 
-/// Reads the beginning of a body, up to the limits on size and time or an interruption.
+/// Reads the beginning of a body. It ends where the body is interrupted or becomes too slow.
 async fn beginning(mut body: HttpResponseBody) -> Vec<u8> {
     let mut bytes = Vec::new();
     let reading = async {
@@ -83,7 +83,7 @@ async fn beginning(mut body: HttpResponseBody) -> Vec<u8> {
     bytes
 }
 
-/// Returns the credentials in the headers of a request: keys, tokens and signatures.
+/// Returns the credentials in the headers of a request: tokens and signatures.
 fn proofs(headers: &HeaderMap) -> Vec<String> {
     let authorization = headers.get(AUTHORIZATION).into_iter();
     let values = authorization.chain(headers.get(SESSION_TOKEN));

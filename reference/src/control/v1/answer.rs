@@ -1,4 +1,4 @@
-//! Names in paths and response bodies, for all endpoints.
+//! Shared parts of the endpoints: names in paths and response envelopes.
 
 use http::StatusCode;
 
@@ -7,7 +7,7 @@ use crate::control::store::Row;
 use crate::control::{errors, page};
 use crate::http::{ApiError, Reply, Request};
 
-/// Returns the last name in the path.
+/// Returns the name in the path.
 ///
 /// # Errors
 /// `not_found` for an empty name, `invalid_parameter` for an invalid one.
@@ -20,17 +20,17 @@ pub(in crate::control) fn name(request: &Request) -> Result<&str, ApiError> {
     Ok(name)
 }
 
-/// 200 with an empty object, after a write.
+/// 200 with an empty object: the response to a write.
 pub(in crate::control) fn done(request: &Request) -> Reply {
     text("{}".to_owned(), request)
 }
 
-/// 200 with a definition, given as JSON, in the member `result`.
+/// 200 with the JSON of one definition in `result`.
 pub(in crate::control) fn one(result: &str, request: &Request) -> Reply {
     text(format!(r#"{{"result":{result}}}"#), request)
 }
 
-/// 200 with a page of a list: `result` is an array, and `next_cursor` is always present.
+/// 200 with a page of a list: `result` is always an array, `next_cursor` is always present.
 ///
 /// Serves the clauses of `control/common/paging` and of each `list`.
 pub(in crate::control) fn list(kind: Kind, rows: &[Row], more: bool, request: &Request) -> Reply {

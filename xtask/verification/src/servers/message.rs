@@ -4,7 +4,7 @@ use std::io;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// Maximum length of a head, in bytes.
+/// Maximum length of a head (the first line and the headers), in bytes.
 const HEAD: usize = 1 << 20;
 
 /// HTTP request or response.

@@ -26,7 +26,7 @@ const HERE: [u8; 4] = [127, 0, 0, 1];
 pub(super) struct Tally {
     name: &'static str,
     milliseconds: Vec<f64>,
-    /// Ids of decisions, from responses.
+    /// Ids of the decisions that the client received.
     pub(super) ids: Vec<String>,
     /// Number of decisions without an id in the response; their ids are only in the decision log.
     pub(super) unnamed: usize,

@@ -6,7 +6,7 @@ use crate::control::principal::Principal;
 use crate::control::v1::answer;
 use crate::http::{ApiError, Reply, Request};
 
-/// Deletes the definition of a bundle.
+/// Deletes a bundle.
 pub(in crate::control) async fn handle(
     control: &Control,
     principal: &Principal,

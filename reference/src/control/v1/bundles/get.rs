@@ -6,7 +6,7 @@ use crate::control::principal::Principal;
 use crate::control::v1::answer;
 use crate::http::{ApiError, Reply, Request};
 
-/// Returns the definition of a bundle; 404 also if the caller may not see it.
+/// Returns the definition of a bundle; 404 also for one that the caller may not see.
 pub(in crate::control) async fn handle(
     control: &Control,
     principal: &Principal,

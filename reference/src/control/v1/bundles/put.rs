@@ -6,7 +6,7 @@ use crate::control::principal::Principal;
 use crate::control::v1::answer;
 use crate::http::{ApiError, Reply, Request};
 
-/// Creates a bundle, or replaces its complete definition.
+/// Creates a bundle, or replaces its whole definition.
 pub(in crate::control) async fn handle(
     control: &Control,
     principal: &Principal,

@@ -7,7 +7,7 @@ use crate::control::principal::Principal;
 use crate::control::v1::answer;
 use crate::http::{ApiError, Reply, Request};
 
-/// Returns a page of the names of secrets that the caller may see.
+/// Returns a page of the names of the secrets that the caller may see.
 pub(in crate::control) async fn handle(
     control: &Control,
     principal: &Principal,

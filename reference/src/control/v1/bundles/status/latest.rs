@@ -5,7 +5,7 @@ use crate::control::v1::answer;
 use crate::control::{Control, errors};
 use crate::http::{ApiError, Reply, Request};
 
-/// Returns the status of the last build of a bundle; 404 before its first build.
+/// Returns the status of the last build of a bundle; 404 before the first.
 pub(in crate::control) async fn handle(
     control: &Control,
     principal: &Principal,

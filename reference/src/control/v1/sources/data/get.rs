@@ -6,7 +6,7 @@ use crate::control::principal::Principal;
 use crate::control::v1::answer;
 use crate::http::{ApiError, Reply, Request};
 
-/// Returns the document at a path; 404 when it does not exist.
+/// Returns the document at a path, as it was written; 404 when it does not exist.
 pub(in crate::control) async fn handle(
     control: &Control,
     principal: &Principal,

@@ -5,7 +5,7 @@ use crate::control::Control;
 use crate::control::principal::Principal;
 use crate::http::{ApiError, Reply, Request};
 
-/// Stores a JSON document at a path, as PUT does.
+/// Stores any JSON document at a path, as PUT does.
 pub(in crate::control) async fn handle(
     control: &Control,
     principal: &Principal,

@@ -7,7 +7,7 @@ use crate::control::principal::Principal;
 use crate::control::v1::answer;
 use crate::http::{ApiError, Reply, Request};
 
-/// Stores a JSON document of any type at a path.
+/// Stores any JSON document at a path.
 pub(in crate::control) async fn handle(
     control: &Control,
     principal: &Principal,
