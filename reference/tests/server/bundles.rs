@@ -1,4 +1,4 @@
-//! Bundles from the command line to the client.
+//! Signed bundle on the command line: responses to clients of the server.
 
 use std::fs;
 use std::path::Path;

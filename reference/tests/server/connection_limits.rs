@@ -24,7 +24,8 @@ async fn busy(running: &Running, text: &str) -> TcpStream {
     stream
 }
 
-/// Starts an engine with a maximum number of connections, all of which one address may use.
+/// Starts an engine that accepts at most `places` connections, all of them possibly from one
+/// address.
 async fn crowded(places: &str) -> Running {
     let flags = [
         "--max-connections",

@@ -12,7 +12,7 @@ pub(crate) const SETTINGS: u8 = 4;
 pub(crate) const PING: u8 = 6;
 pub(crate) const GO_AWAY: u8 = 7;
 
-/// Identifier of the setting SETTINGS_INITIAL_WINDOW_SIZE.
+/// Identifier of the setting `SETTINGS_INITIAL_WINDOW_SIZE`.
 pub(crate) const INITIAL_WINDOW: u16 = 4;
 
 /// Encodes an HTTP/2 frame.

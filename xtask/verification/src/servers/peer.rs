@@ -63,8 +63,8 @@ impl Peer {
         Self::behind(port, |_| async {}, handler).await
     }
 
-    /// Starts a server on a loopback port; 0 selects a free one. The body of a request is read only
-    /// after the future of `gate` for its head is ready.
+    /// Starts a server on a loopback port; 0 selects a free one. For each request, the server reads
+    /// the head, waits for the future that `gate` returns for it, and only then reads the body.
     ///
     /// # Errors
     /// When the port is in use.
