@@ -1,10 +1,10 @@
-//! Every rule of the suite as a separate test, `conformance/<rule id>`.
+//! Every rule of the suite as a test with the name `conformance/<rule id>`.
 //!
-//! By default, the tests judge the reference in this process, and the outcome is compared with the
-//! files under `snapshots/`: `INSTA_UPDATE=always cargo test conformance/<rule id>` accepts the
-//! reference's current output, and `cargo insta review` asks first. With `CONFORMANCE_ENGINE_URL`
-//! or `CONFORMANCE_CONTROL_URL` (and `CONFORMANCE_TOKEN`, `CONFORMANCE_VENDOR`) the same tests
-//! judge that server, and nothing is written.
+//! By default, the tests judge the reference in this process, and compare each outcome with its
+//! file under `snapshots/`. `INSTA_UPDATE=always cargo test conformance/<rule id>` accepts the
+//! current outcome; `cargo insta review` asks before it accepts one. With `CONFORMANCE_ENGINE_URL`
+//! or `CONFORMANCE_CONTROL_URL` (and `CONFORMANCE_TOKEN`, `CONFORMANCE_VENDOR`), the tests judge
+//! that server, and write nothing.
 
 #[path = "support/arguments.rs"]
 mod arguments;
@@ -20,8 +20,8 @@ use conformance::verdict::Verdict;
 use conformance::{Connection, Suite};
 use libtest_mimic::{Failed, Trial};
 
-/// Timeout for a response of the reference, or for an effect of a request on it. It only ends
-/// hangs, however busy the machine is.
+/// Timeout for responses of the reference and for effects of requests. It only ends hangs, even on
+/// a busy machine.
 const HANG_LIMIT: Duration = Duration::from_secs(120);
 
 #[expect(clippy::print_stderr, reason = "a test harness speaks to its user")]
@@ -34,7 +34,8 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    // The tests run on threads that the harness does not wait for when it exits early.
+    // The threads of tests may outlive `main`: the harness does not wait for them if it exits
+    // early.
     let suite: &'static Suite = Box::leak(Box::new(suite));
     let trials = suite
         .clauses()
@@ -58,7 +59,7 @@ fn main() -> ExitCode {
     conclusion.exit_code()
 }
 
-/// Returns the suite for the selected target, and whether snapshots may be written.
+/// Returns the suite for the selected target, and true if snapshots may be written.
 fn suite() -> Result<(Suite, bool), Box<dyn std::error::Error>> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let control = variable("CONFORMANCE_CONTROL_URL");
@@ -80,7 +81,7 @@ fn suite() -> Result<(Suite, bool), Box<dyn std::error::Error>> {
     }
     let mut suite = Suite::builder(target);
     if embedded {
-        // The packs do not count for the score, but the reference satisfies them, too.
+        // Packs do not count for the score, but the reference also satisfies them.
         suite = suite
             .with_packs()
             .eventual_timeout(HANG_LIMIT)
@@ -114,7 +115,7 @@ fn judge(suite: &Suite, id: &str, blesses: bool) -> Result<(), Failed> {
     }
 }
 
-/// Compares the outcome of a rule with its file under `snapshots/`, or writes the file if
+/// Compares the outcome of a rule with its file under `snapshots/`, or writes the file if this is
 /// requested.
 fn compare(judged: &Judged) -> Result<(), Failed> {
     let (folder, slug) = judged.rule.rsplit_once('/').unwrap_or(("", &judged.rule));

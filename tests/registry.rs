@@ -1,5 +1,5 @@
-//! Consistency of clauses, scenarios, snapshots and known deviations. One message lists everything
-//! that is missing or left over.
+//! Consistency of clauses, scenarios, snapshots and known deviations. Each test reports all missing
+//! and all unused entries in one message.
 
 #![expect(
     clippy::panic,
@@ -21,7 +21,7 @@ fn catalogue() -> &'static Catalogue {
     Catalogue::embedded().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns every scenario by its id, and the ids that occur twice.
+/// Returns all scenarios by rule id, and the ids that occur twice.
 fn scenarios() -> (BTreeMap<String, Scenario>, Vec<String>) {
     let mut scenarios = BTreeMap::new();
     let mut twice = Vec::new();
@@ -36,7 +36,7 @@ fn scenarios() -> (BTreeMap<String, Scenario>, Vec<String>) {
     (scenarios, twice)
 }
 
-/// Fails with every finding, grouped by what is wrong.
+/// Panics with all findings, grouped by their kind; succeeds if there are none.
 fn report(findings: Vec<(&str, Vec<String>)>) {
     let message: String = findings
         .into_iter()
@@ -148,8 +148,8 @@ fn scenarios_stand_in_the_order_of_their_clauses() {
     )]);
 }
 
-/// Setup in which a server listens on a port of its own choice. The reference in this process does
-/// not support it: tests use no port that others may need.
+/// Setup in which a server chooses its port itself. The reference in this process does not support
+/// it, because tests must not use ports that other programs may need.
 const FIXED_PORT: &str = "no-address";
 
 #[test]
@@ -222,10 +222,10 @@ fn every_rule_with_a_scenario_has_a_snapshot_and_no_snapshot_is_left_over() {
     ]);
 }
 
-/// Maximum length of a readable snapshot, in bytes.
+/// Maximum length of a snapshot in bytes: longer ones are hard to read.
 const LONGEST_SNAPSHOT: usize = 7_000;
 
-/// A longer snapshot is to be split into several rules.
+/// A rule with a longer snapshot must be split into several rules.
 #[test]
 fn every_snapshot_is_short_enough_to_be_read() {
     let long = SNAPSHOTS
@@ -258,7 +258,7 @@ fn known_deviations_name_rules_of_a_target_that_exists() {
     report(vec![("known deviations", wrong)]);
 }
 
-/// Faults named in a committed line of the kill matrix, and the rules that notice them.
+/// Returns the faults in the committed kill matrix, and the rules that notice any of them.
 fn matrix() -> (BTreeSet<String>, BTreeSet<String>) {
     let text = include_str!("../faults/kill-matrix.txt");
     let (mut faults, mut noticing) = (BTreeSet::new(), BTreeSet::new());
@@ -341,7 +341,7 @@ fn every_variant_says_what_allows_it_and_stands_where_its_subject_does() {
     ]);
 }
 
-/// A target that does not claim `v0` may respond at its endpoints like at any unknown path.
+/// A target without the capability `v0` may respond at its endpoints as at any unknown path.
 #[test]
 fn only_clauses_of_v0_need_the_endpoint_for_webhooks() {
     let (scenarios, _) = scenarios();
@@ -367,8 +367,8 @@ fn only_clauses_of_v0_need_the_endpoint_for_webhooks() {
     )]);
 }
 
-/// Frozen edition of the profiles: its name, the SHA-256 of all of its rules, and for each profile
-/// the number of `must` rules and the number of `should` rules.
+/// Frozen edition of the profiles: its name, the SHA-256 of its rules, and for each profile the
+/// numbers of `must` and `should` rules.
 const FROZEN: (&str, &str, &[(&str, usize, usize)]) = (
     "2026.12",
     "8005e2844ef81e577956841f6c0dbb49053ab3a59b462fb0ed766cd5ec0d4c74",
@@ -386,7 +386,7 @@ const FROZEN: (&str, &str, &[(&str, usize, usize)]) = (
     ],
 );
 
-/// The catalogue itself rejects unknown ids and lists that do not match their digest.
+/// The catalogue reader checks that all ids exist and that lists match their digest.
 #[test]
 fn a_frozen_edition_of_profiles_is_as_it_was() {
     let (edition, frozen, expected) = FROZEN;

@@ -1,4 +1,4 @@
-//! Every rule that a comment cites exists.
+//! Rule ids in comments: each one must exist.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ const FOLDERS: [&str; 8] = [
 /// Placeholder rule ids in examples of the documentation.
 const EXAMPLES: &[&str] = &["engine/v1/data/put/some-rule"];
 
-/// Ids that a comment may cite: rules and every parent path of a rule.
+/// Ids that a comment may cite: those of rules, and all parent paths of rules.
 struct Citable {
     ids: BTreeSet<String>,
 }
@@ -37,7 +37,7 @@ impl Citable {
         Self { ids: known }
     }
 
-    /// Whether a cited id, parent path of ids, or glob over them matches at least one rule.
+    /// Returns true if a cited rule id, parent path or glob matches at least one rule.
     fn has(&self, cited: &str) -> bool {
         let start = cited.split('*').next().unwrap_or_default();
         EXAMPLES.contains(&cited)
@@ -48,8 +48,8 @@ impl Citable {
     }
 }
 
-/// Returns the rule ids that the comments of a file cite: the quoted and backquoted strings shaped
-/// like one, each with its line number.
+/// Returns the rule ids that the comments of a file cite, each with its line number. A rule id is a
+/// quoted or backquoted string with the form of one.
 fn citations(source: &Source) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     for (line, number) in source.text.lines().zip(1..) {
@@ -71,7 +71,7 @@ fn is_like_an_id(text: &str) -> bool {
     let below = text
         .strip_prefix("control/")
         .or(text.strip_prefix("engine/"));
-    // Paths of the program's own folders and files have an extension or a trailing slash.
+    // Paths of files and folders also have this form, but have an extension or end with a slash.
     below.is_some_and(|below| !below.is_empty() && text.chars().all(plain) && !text.ends_with('/'))
 }
 

@@ -1,4 +1,4 @@
-//! Layering of the suite: which folder may import which.
+//! Layers of the suite: the modules that each module may import.
 
 use std::collections::BTreeSet;
 
@@ -7,19 +7,19 @@ use super::sources::{Source, paths, sources};
 
 const FOLDER: &str = "conformance/src";
 
-/// Modules of the suite, lowest first, each with the others that it may import. A module may import
-/// only modules listed above it, which rules out cycles.
+/// Modules of the suite, lowest first, each with the modules that it may import. These must precede
+/// it in the table, which rules out cycles.
 const LAYERS: &[(&str, &[&str])] = &[
     ("assets", &[]),
     ("sha256", &[]),
     ("sync", &[]),
     ("visible", &[]),
     ("process_group", &[]),
-    // Statements of the documents, and the scenarios that demonstrate them.
+    // Statements of the documents, and scenarios that test them.
     ("catalogue", &["assets", "sha256"]),
     ("scenario", &[]),
     ("rules", &["scenario"]),
-    // Requests, their destinations, and the layers in between.
+    // From requests to servers.
     ("http_client", &[]),
     ("fixture_server", &["http_client", "sync"]),
     (
@@ -46,7 +46,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     // Server in front of a library.
     ("shim", &["fixture_server", "process_group", "sync"]),
-    // From a response to a verdict, and the records of both.
+    // From responses to verdicts, and the records of both.
     (
         "judge",
         &["assets", "catalogue", "http_client", "scenario", "sha256"],
@@ -78,7 +78,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "mock",
         ],
     ),
-    // Detection of a server's properties before it is judged.
+    // Inspection of a server before it is judged.
     (
         "doctor",
         &["catalogue", "http_client", "scenario", "target"],
@@ -100,7 +100,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "variants",
         ],
     ),
-    // Output generated from a run.
+    // Output of a run.
     (
         "known_deviations",
         &["assets", "catalogue", "evidence", "judge", "rules"],
@@ -172,7 +172,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("fuzzing", &["http_client", "scenario"]),
 ];
 
-/// Names re-exported at the root of the crate, with their modules.
+/// Names that the root of the crate re-exports, with their modules.
 const REEXPORTS: &[(&str, &str)] = &[
     ("Connection", "http_client"),
     ("ConnectionError", "http_client"),
@@ -188,14 +188,14 @@ const REEXPORTS: &[(&str, &str)] = &[
     ("visible_line", "visible"),
 ];
 
-/// Only folder of `report` that may import `run`, because only reproducers send requests to the
-/// target again. Other reports are built from events alone.
+/// The only folder of `report` that may import `run`: reproducers send requests to the target
+/// again. Other reports are built from recorded events.
 const MAY_RUN: &str = "report/repro/";
 
-/// Only file that may name the reference server.
+/// The only file that may use the reference server.
 const EMBEDS: &str = "target/embedded.rs";
 
-/// Returns the modules that a file imports, except its own.
+/// Returns the modules that a file imports, except its own module.
 fn imported(source: &Source) -> BTreeSet<String> {
     let module = source.module();
     let own = module.first().copied().unwrap_or_default();
@@ -209,7 +209,7 @@ fn imported(source: &Source) -> BTreeSet<String> {
     names.filter(|name| name != own).collect()
 }
 
-/// Returns the imports that the table does not allow, each with how to fix it.
+/// Returns error messages for the imports that the table does not allow.
 fn forbidden(sources: &[Source]) -> Vec<String> {
     let mut found = Vec::new();
     for source in sources {
@@ -241,7 +241,7 @@ fn forbidden(sources: &[Source]) -> Vec<String> {
     found
 }
 
-/// Returns the layers that may import a module not listed above them.
+/// Returns error messages for table entries that permit the import of a later module.
 fn climbing(layers: &[(&str, &[&str])]) -> Vec<String> {
     let mut found = Vec::new();
     for (place, (name, allowed)) in layers.iter().enumerate() {
@@ -258,7 +258,7 @@ fn climbing(layers: &[(&str, &[&str])]) -> Vec<String> {
     found
 }
 
-/// Files that name the reference server, except the one that may.
+/// Returns error messages for the files that use the reference server, except [`EMBEDS`].
 fn embedding(sources: &[Source]) -> Vec<String> {
     let names_it = |source: &&Source| {
         let code = code(&source.text);
@@ -275,7 +275,7 @@ fn embedding(sources: &[Source]) -> Vec<String> {
     found.collect()
 }
 
-/// Returns the sections of rules that have no source file at the same path.
+/// Returns error messages for the sections of rules without a source file at the same path.
 fn misplaced<'p>(sections: impl Iterator<Item = &'p str>, files: &[String]) -> Vec<String> {
     let has_file = |path: &str| {
         let file = path.replace('-', "_");

@@ -1,9 +1,9 @@
-//! Modules that a Rust source file names, extracted from its source.
+//! Imports of a Rust source file, found in its text.
 
 use super::sources::Source;
 
-/// Returns the paths that begin with `crate::` or `super::`, each as names from the root of the
-/// crate. Ignores comments, string literals, and unit tests at the end of the file.
+/// Returns the paths that begin with `crate::` or `super::`, resolved to names from the root of the
+/// crate. Comments, string literals, and unit tests at the end of the file are ignored.
 pub(crate) fn imports(source: &Source) -> Vec<Vec<String>> {
     let code = code(untested(source));
     let mut imports = Vec::new();
@@ -17,8 +17,8 @@ pub(crate) fn imports(source: &Source) -> Vec<Vec<String>> {
     imports
 }
 
-/// Returns the paths into the crate `name`, each as names from its root. Ignores comments, string
-/// literals, and unit tests at the end of the file.
+/// Returns the paths into the crate `name`, as names from its root. Comments, string literals, and
+/// unit tests at the end of the file are ignored.
 pub(crate) fn uses(source: &Source, name: &str) -> Vec<Vec<String>> {
     let code = code(untested(source));
     let start = format!("{name}::");
@@ -43,13 +43,13 @@ fn next(code: &str, at: usize) -> Option<usize> {
     next_of(code, at, &["crate::", "super::"])
 }
 
-/// Returns the offset of the next path that begins with one of these prefixes.
+/// Returns the offset of the next path that begins with one of the prefixes.
 fn next_of(code: &str, at: usize, starts: &[&str]) -> Option<usize> {
     let rest = code.get(at..)?;
     let starting = starts.iter().filter_map(|start| rest.find(start));
     let found = starting.min()? + at;
     let before = code.get(..found).unwrap_or_default();
-    // Part of a longer name or of another path; a leading `::` marks a crate.
+    // The match is inside a longer name or another path, unless `::` in front of it marks a crate.
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
     let before = before.strip_suffix("::").unwrap_or(before);
     match before.ends_with(is_part) {
@@ -58,7 +58,7 @@ fn next_of(code: &str, at: usize, starts: &[&str]) -> Option<usize> {
     }
 }
 
-/// Resolves the module at which a path begins; returns it with the rest of the path.
+/// Resolves the first segments of a path to a module; returns the module and the rest of the path.
 fn origin<'t>(source: &Source, path: &'t str) -> (Vec<String>, &'t str) {
     if let Some(path) = path.strip_prefix("crate::") {
         return (Vec::new(), path);
@@ -72,7 +72,7 @@ fn origin<'t>(source: &Source, path: &'t str) -> (Vec<String>, &'t str) {
     (from, path)
 }
 
-/// Adds the paths at the start of a string, possibly a group in braces; returns the rest.
+/// Adds all paths at the start of a string, which may be a group in braces; returns the rest.
 fn expand<'t>(text: &'t str, from: &[String], imports: &mut Vec<Vec<String>>) -> &'t str {
     if let Some(group) = text.strip_prefix('{') {
         let mut rest = group;
@@ -84,7 +84,7 @@ fn expand<'t>(text: &'t str, from: &[String], imports: &mut Vec<Vec<String>>) ->
                 None => {}
             }
             rest = expand(rest, from, imports);
-            // Skips the alias of a renamed import.
+            // Skips `as` and the alias of a renamed import.
             rest = rest.trim_start_matches(|c: char| !matches!(c, ',' | '}'));
         }
     }
@@ -127,8 +127,8 @@ pub(crate) fn code(text: &str) -> String {
     code + rest
 }
 
-/// Returns the text after the string literal at its start; `raw` is the number of `#` of a raw
-/// literal.
+/// Returns the text after the string literal at the start; `raw` is the number of `#` if the
+/// literal is raw.
 fn behind_quotes(text: &str, raw: Option<usize>) -> &str {
     let body = text.get(1..).unwrap_or_default();
     if let Some(hashes) = raw {
@@ -146,7 +146,7 @@ fn behind_quotes(text: &str, raw: Option<usize>) -> &str {
     ""
 }
 
-/// Returns the text after the character literal at its start, or none if a lifetime begins there.
+/// Returns the text after the character literal at the start; `None` if it is a lifetime.
 fn behind_character(text: &str) -> Option<&str> {
     let body = text.strip_prefix('\'')?;
     match body.strip_prefix('\\') {

@@ -1,4 +1,4 @@
-//! The policy language is self-contained: its only access to the environment is its host.
+//! The policy language accesses its environment only through the trait `Host`.
 
 use super::imports::{code, imports, untested, uses};
 use super::sources::{Source, repository, sources};
@@ -20,8 +20,8 @@ const WORLD: &[&str] = &[
     "process",
 ];
 
-/// Modules of the language, lowest first. A module imports only itself and lower ones, so that each
-/// could be a crate.
+/// Modules of the language, lowest first. A module imports only modules above it in the list, so
+/// that each could be a crate.
 const LAYERS: &[&str] = &[
     "hash",
     "parallel",
@@ -46,7 +46,7 @@ const LAYERS: &[&str] = &[
     "x509",
 ];
 
-/// Names re-exported at the root of the crate, with the modules that define them.
+/// Names that the root of the crate re-exports, with the modules that define them.
 const REEXPORTS: &[(&str, &str)] = &[
     ("Errors", "error"),
     ("EvalError", "error"),
@@ -57,7 +57,7 @@ const REEXPORTS: &[(&str, &str)] = &[
     ("Query", "eval"),
 ];
 
-/// Returns the imports of a file from higher layers, or from modules without a layer.
+/// Returns the imports of a file from modules that are not lower, or are missing in the list.
 fn upward(source: &Source) -> Vec<String> {
     let layer = |name: &str| LAYERS.iter().position(|layer| *layer == name);
     let module = source.module();
@@ -98,7 +98,8 @@ fn imports_from_higher_layers_are_noticed() {
     }
 }
 
-/// Whether a file is compiled for tests only: it is below a module declared with `#[cfg(test)]`.
+/// Returns true if a file is compiled for tests only: a module around it is declared with
+/// `#[cfg(test)]`.
 fn is_test(source: &Source, all: &[Source]) -> bool {
     let module = source.module();
     (0..module.len()).any(|depth| {
@@ -109,7 +110,7 @@ fn is_test(source: &Source, all: &[Source]) -> bool {
     })
 }
 
-/// Reports names of crates and standard-library items that access the environment.
+/// Returns error messages for crates and standard-library items that access the environment.
 fn worldly(source: &Source) -> Vec<String> {
     let path = &source.path;
     let refused = |name: &str| {

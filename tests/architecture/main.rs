@@ -1,4 +1,5 @@
-//! Architecture of the repository: which module may import which, and which file may contain what.
+//! Architecture tests: permitted imports of each module, and restrictions on the code of some
+//! files.
 
 mod citations;
 mod conformance;

@@ -1,5 +1,4 @@
-//! Names of files and types are terms of the field; names that do not describe a purpose are
-//! rejected.
+//! Names of files and types: general names that do not describe a purpose are refused.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +18,7 @@ const FOLDERS: &[&str] = &[
     "xtask/verification/src",
 ];
 
-/// Rejected names of files and folders, with better ones.
+/// Refused names of files and folders, with better ones.
 const FILES: &[(&str, &str)] = &[
     ("aside", "offload"),
     ("door", "listening_socket"),
@@ -43,7 +42,7 @@ const FILES: &[(&str, &str)] = &[
     ("world", "context"),
 ];
 
-/// Rejected names of types. Participles and pronouns fit any type and do not describe its purpose.
+/// Refused names of types: participles and pronouns fit any type.
 const TYPES: &[&str] = &[
     "Around", "Asked", "Found", "Given", "Held", "Kept", "Left", "Look", "Made", "Mood", "Said",
     "Seen", "Shelf", "Told", "Trouble", "Vacuity", "Wanted", "World", "Written",

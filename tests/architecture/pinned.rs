@@ -1,5 +1,5 @@
-//! Actions and images are pinned by digest, in our workflows and in the examples that readers copy
-//! from the documentation, so that a moved tag does not change what runs.
+//! Actions and images have a digest in workflows and in examples of the documentation: a moved tag
+//! must not change the code that runs.
 
 use std::error::Error;
 use std::fs;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::sources::{paths, repository};
 
-/// Actions and images that may be named without a digest, with the reason.
+/// Actions and images that need no digest, with the reason.
 const WITHOUT: [(&str, &str); 2] = [
     ("./", "the action of this repository"),
     (
@@ -17,7 +17,7 @@ const WITHOUT: [(&str, &str); 2] = [
     ),
 ];
 
-/// Whether the name of an action or image contains a digest or a commit.
+/// Returns true if the name of an action or image contains a digest or a commit.
 fn is_pinned(name: &str) -> bool {
     let hex = |text: &str, length| {
         let digit = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
@@ -29,7 +29,7 @@ fn is_pinned(name: &str) -> bool {
     })
 }
 
-/// Collects the actions and images that a workflow names at any depth.
+/// Collects the names of actions and images at any depth of a workflow.
 fn named(yaml: &Value, found: &mut Vec<String>) {
     match yaml {
         Value::Object(members) => {
@@ -47,7 +47,7 @@ fn named(yaml: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Returns the base images of a Containerfile, except its own earlier stages.
+/// Returns the base images of a Containerfile, except names of its own stages.
 fn images(containerfile: &str) -> Vec<String> {
     let mut built: Vec<&str> = Vec::new();
     let mut found = Vec::new();
@@ -87,14 +87,14 @@ fn examples(page: &str) -> Vec<String> {
     found
 }
 
-/// Returns the actions and images that the examples of a page name.
+/// Returns the actions and images in the examples of a page.
 fn shown(page: &str) -> Result<Vec<String>, Box<dyn Error>> {
     let mut found = Vec::new();
     for example in examples(page) {
         match serde_yaml::from_str(&example) {
             Ok(yaml) => named(&yaml, &mut found),
             Err(why) if example.contains("uses: ") => return Err(why.into()),
-            // Most examples are not YAML.
+            // Most examples are not YAML, so they name no action.
             Err(_) => {}
         }
         if example.starts_with("FROM ") {
@@ -137,7 +137,7 @@ fn actions_and_images_are_named_by_digest() -> Result<(), Box<dyn Error>> {
         }
         count += found.len();
         for name in &found {
-            // A commit alone is not readable, so a version comment must follow it.
+            // A commit is unreadable, so a comment with the version must follow.
             let action = is_pinned(name) && !name.contains("@sha256:");
             assert!(
                 !action || text.contains(&format!("{name} # v")),

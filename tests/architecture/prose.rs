@@ -1,11 +1,11 @@
-//! Comments are plain English: phrases that only insiders understand are refused.
+//! Comments are plain English: some phrases are refused.
 
 use super::sources::{Source, sources};
 
 /// Folders of sources.
 const FOLDERS: &[&str] = &["conformance", "fuzz", "reference", "tests", "xtask"];
 
-/// Refused phrases, with better ones. A space at an end of a phrase matches the end of a word.
+/// Refused phrases, with better ones. A space at either end stands for the boundary of a word.
 const PHRASES: &[(&str, &str)] = &[
     (" otherwise than ", "unlike"),
     (" comes to ", "results in"),
@@ -16,10 +16,10 @@ const PHRASES: &[(&str, &str)] = &[
     (" is none ", "is not"),
 ];
 
-/// First word of a headless comment, which is refused.
+/// First word that makes a comment a noun clause without a subject, which is refused.
 const HEADLESS: &str = "What ";
 
-/// Returns the refused phrases in the comments of a file.
+/// Returns error messages for the refused phrases in the comments of a file.
 fn refused(source: &Source) -> Vec<String> {
     let mut found = Vec::new();
     let mut continues = false;
@@ -62,7 +62,7 @@ fn comments_are_plain_english() {
         }
         sources
     });
-    // This file names the phrases. A section of the documents has the title "What the service does".
+    // This file contains the phrases as data; the other one quotes a title of the documents.
     let is_exempt = |path: &str| {
         path == "tests/architecture/prose.rs" || path.ends_with("rules/control/common/service.rs")
     };

@@ -1,4 +1,5 @@
-//! Layering of the reference server: which folder may import which, and which files may do what.
+//! Layers of the reference server: imports that each folder may have, and files with exclusive
+//! tasks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,7 +17,7 @@ const HTTP_SERVER: &[(&str, &[&str])] = &[
     ("units", &[]),
 ];
 
-/// Modules of the engine that others depend on, with their allowed imports within the engine.
+/// Modules of the engine that other modules import, with their own permitted imports in the engine.
 const ENGINE: &[(&str, &[&str])] = &[
     ("config", &["options"]),
     ("decision", &[]),
@@ -39,7 +40,7 @@ const ENGINE: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Modules of the control plane that others depend on, with their allowed imports within it.
+/// Modules of the control plane that other modules import, with their own permitted imports in it.
 const CONTROL: &[(&str, &[&str])] = &[
     ("cipher", &[]),
     ("allowed_hosts", &[]),
@@ -138,7 +139,7 @@ impl Source {
         {
             let (skipped, path) = rest.split_at(at);
             before = if skipped.is_empty() { before } else { skipped };
-            // Part of a longer name, of another crate's path, or of a visibility.
+            // The match is inside a longer name, another crate's path, or a visibility.
             let is_part = before.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':');
             let is_visibility = before.ends_with("(in ");
             let (from, path) = self.origin(path);
@@ -179,7 +180,7 @@ fn expand<'t>(text: &'t str, from: &[String], found: &mut Vec<Vec<String>>) -> &
                 return rest;
             }
             let behind = expand(rest, from, found);
-            // Skips what is not a path, such as `as other`.
+            // Skips `as` and the alias of a renamed import.
             let end = behind.find([',', '}']).unwrap_or(behind.len());
             rest = behind.get(end..).unwrap_or_default();
         }
@@ -222,7 +223,7 @@ pub(crate) fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Collects every file below a folder, sorted by name.
+/// Collects the paths of all files below a folder, sorted by name.
 pub(crate) fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
@@ -235,7 +236,7 @@ pub(crate) fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Reports imports within a parent module that its table does not allow.
+/// Returns error messages for imports within a parent module that its table does not permit.
 fn forbidden_imports(
     sources: &[Source],
     parent: &[&str],
@@ -263,13 +264,13 @@ fn forbidden_imports(
     forbidden
 }
 
-/// Returns the name that follows the parent in a path, if the path is below the parent.
+/// Returns the name after the parent in a path; `None` if the path is not below the parent.
 fn child<'p>(path: &'p [String], parent: &[&str]) -> Option<&'p str> {
     let (above, below) = path.split_at_checked(parent.len())?;
     (above == parent).then_some(below.first()?.as_str())
 }
 
-/// Returns the import graph of the modules below each parent, by the path of the parent.
+/// Returns the graphs of imports between the modules of each parent, by the path of the parent.
 fn graphs(sources: &[Source]) -> BTreeMap<String, BTreeMap<String, BTreeSet<String>>> {
     let mut graphs: BTreeMap<String, BTreeMap<String, BTreeSet<String>>> = BTreeMap::new();
     let modules: BTreeSet<Vec<String>> = sources.iter().map(Source::module).collect();
@@ -281,7 +282,7 @@ fn graphs(sources: &[Source]) -> BTreeMap<String, BTreeMap<String, BTreeSet<Stri
             let (Some(own), Some(imported)) = (module.get(common), import.get(common)) else {
                 continue;
             };
-            // A name that is not a module is an item of the parent itself.
+            // A name that is not a module is an item of the parent, so it is not part of the graph.
             let whole = import.get(..=common).unwrap_or_default();
             let parent = whole.get(..common).unwrap_or_default().join("::");
             if modules.iter().any(|module| module.starts_with(whole)) {
@@ -294,7 +295,7 @@ fn graphs(sources: &[Source]) -> BTreeMap<String, BTreeMap<String, BTreeSet<Stri
     graphs
 }
 
-/// Returns the modules that are on a cycle of the graph.
+/// Returns the modules on cycles of a graph.
 fn in_circles(graph: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<&str> {
     let reaches_itself = |start: &&String| {
         let mut seen = BTreeSet::new();
@@ -315,7 +316,7 @@ fn in_circles(graph: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<&str> {
     circular.map(String::as_str).collect()
 }
 
-/// Returns the files that use a name without being allowed to.
+/// Returns the files that use a name, except the permitted ones.
 fn users<'s>(sources: &'s [Source], name: &str, allowed: &[&str]) -> Vec<&'s str> {
     let uses = |text: &str| {
         text.match_indices(name).any(|(at, _)| {

@@ -1,5 +1,5 @@
-//! Routes and endpoints: every documented endpoint has a route, and the handler of every route is
-//! in the file named after it.
+//! Routes and endpoints: every documented endpoint has a route, and the file of each handler has
+//! the same path as its route.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ const UNDOCUMENTED: &[&str] = &[
     "GET /v1/bundles/{bundle}/status/latest",
 ];
 
-/// Entry of a server's route table.
+/// Entry of a route table.
 #[derive(Debug, PartialEq, Eq)]
 struct Line {
     method: String,

@@ -1,9 +1,9 @@
-//! Source files for the tests of this folder.
+//! Reads the source files that the tests of this folder check.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Rust source file: its path below the searched folder, with `/` as separator, and its source.
+/// Rust source file, with its path below a folder; the path has `/` as separator.
 #[derive(Debug)]
 pub(crate) struct Source {
     pub(crate) path: String,
@@ -18,7 +18,7 @@ impl Source {
         }
     }
 
-    /// Returns the path of the file's module, as names from the root of its crate.
+    /// Returns the module path of the file, as names from the root of its crate.
     pub(crate) fn module(&self) -> Vec<&str> {
         let path = self.path.trim_end_matches(".rs");
         let path = path.strip_suffix("/mod").unwrap_or(path);
@@ -36,7 +36,7 @@ pub(crate) fn sources(folder: &str) -> Vec<Source> {
     sources.collect()
 }
 
-/// Returns the paths of the files below a folder of the repository that have this suffix, sorted.
+/// Returns the sorted paths of the files below a folder that end with a suffix.
 pub(crate) fn paths(folder: &str, ending: &str) -> Vec<String> {
     let root = repository().join(folder);
     let mut files = Vec::new();

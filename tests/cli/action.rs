@@ -1,4 +1,4 @@
-//! `action.yml`, executed like a runner of GitHub Actions does.
+//! Tests of `action.yml`, which execute its steps like a runner of GitHub Actions.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
@@ -17,7 +17,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
 const PASSES: &str = "engine/health/get/healthy-is-empty-object";
 const FAILS: &str = "engine/v1/data/get/undefined-omits-result";
 
-/// Flags of `conformance run` without an input of the action, with the reason.
+/// Flags of `conformance run` that have no input of the action, with the reason.
 const WITHOUT: [(&str, &str); 6] = [
     ("watch", "nobody changes a file while a job runs"),
     ("ledger", "the runner is thrown away with what it remembers"),
@@ -27,7 +27,7 @@ const WITHOUT: [(&str, &str); 6] = [
     ("progress", "a log has lines"),
 ];
 
-/// Inputs of the action without a flag of the same name, with their meaning.
+/// Inputs of the action that correspond to no flag of the same name, with their meaning.
 const OF_ITS_OWN: [(&str, &str); 4] = [
     ("rules", "the arguments"),
     ("token", "the value of --token-env's variable"),
@@ -71,7 +71,7 @@ fn inputs() {
     }
 }
 
-/// Runs the judging step with these inputs; returns its result, its outputs and its job summary.
+/// Runs the judging step with inputs; returns its result, its outputs and its job summary.
 fn play(program: &Program, given: &[(&str, &str)]) -> (Ran, String, String) {
     let action = action();
     let step = action.pointer("/runs/steps/1").expect("the step");
@@ -136,7 +136,7 @@ fn played() {
                 url,
                 ("rules", FAILS),
                 ("known-failing", "known.toml"),
-                // Values with characters that a shell would interpret.
+                // Values with characters that a shell would interpret must be passed unchanged.
                 ("header", "X-One: $(touch taken) 1\n\nX-Two: secret-2\n"),
                 ("token", "to'ken-$(touch taken)"),
                 ("vendor", "opa"),
@@ -160,7 +160,7 @@ fn played() {
     }
     let requests: Vec<String> = server.requests.try_iter().collect();
     assert!(!requests.is_empty());
-    // Any process on the machine can read a command line.
+    // Secrets must not be arguments, because every process on the machine can read these.
     let arguments = program.read("arguments");
     assert!(arguments.contains("--known-failing"), "{arguments}");
     for secret in ["taken", "secret-2", "X-One"] {

@@ -1,5 +1,5 @@
-//! Adapter for `conformance shim`: evaluates with the policy language of the reference, without its
-//! server. A behaviour argument selects misbehaviour.
+//! Adapter for `conformance shim`, which evaluates with the policy language of the reference. A
+//! behaviour argument selects a misbehaviour.
 
 use std::io::{BufRead as _, Write as _};
 
@@ -7,20 +7,21 @@ use rego::value::from_json;
 use rego::{Compiler, Evaluation, Module, Policy, Query, QueryOptions};
 use serde_json::{Value, json};
 
-/// Environment variable that makes this executable the adapter; its value is the behaviour.
+/// Environment variable that makes this executable act as the adapter, with the behaviour as its
+/// value.
 const WANTED: &str = "TESTS_CLI_IS_ADAPTER";
 
-/// Returns the behaviour of the adapter if this executable is to be one.
+/// Returns the behaviour of the adapter if this executable must act as one.
 pub(crate) fn is_wanted() -> Option<String> {
     std::env::var(WANTED).ok()
 }
 
-/// Environment variable that makes this executable an adapter with this behaviour.
+/// Returns the environment variable that makes this executable an adapter with a behaviour.
 pub(crate) fn environment(behaviour: &str) -> (String, String) {
     (WANTED.to_owned(), behaviour.to_owned())
 }
 
-/// Answers each line of standard input.
+/// Responds to each line of standard input.
 pub(crate) fn serve(behaviour: &str) {
     for line in std::io::stdin().lock().lines() {
         let line = line.expect("a line");
@@ -55,14 +56,14 @@ pub(crate) fn serve(behaviour: &str) {
     }
 }
 
-/// Returns the last segment of the path that a request to the adapter asks for.
+/// Returns the last segment of the requested path.
 fn what(question: &Value) -> &str {
     let path = question.get("path").and_then(Value::as_array);
     let last = path.and_then(|path| path.last());
     last.and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Value at the path, or the code and the message of an error.
+/// Value at the path, which may be undefined; or the code and the message of an error.
 type Decided = Result<Option<Value>, (&'static str, String)>;
 
 fn told(decided: Decided) -> String {

@@ -1,5 +1,5 @@
-//! Lists of known deviations and of flaky rules: written, shortened and checked; stale ones are
-//! rejected.
+//! Lists of known deviations and of flaky rules: they are written, shortened and checked; entries
+//! that no longer apply are refused.
 
 use crate::program::Program;
 use crate::server::{Answers, Server};
@@ -197,7 +197,7 @@ fn expired() {
         .run(&[&run[..], &["--known-failing", "fails.toml", FAILS]].concat())
         .expect(1, &texts);
     assert!(program.read("r.json").contains("expired on 2020-01-31"));
-    // Also if the rule passes or is not selected.
+    // An expired entry is refused even if its rule passes or is not selected.
     let server = Server::start(Answers::Empty);
     for list in ["fails.toml", "other.toml"] {
         let run = ["--engine-url", &server.url, "--known-failing", list, FAILS];

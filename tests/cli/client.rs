@@ -1,4 +1,5 @@
-//! `conformance client`: the rules for clients, judged on the model client, and adapters that fail.
+//! Tests of `conformance client`: rules for clients, judged with a model client, and failing
+//! adapters.
 
 use std::path::Path;
 
@@ -21,7 +22,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("wrong_usage_of_client_is_explained", usage),
 ];
 
-/// Runs `conformance client` on the adapter of the model, which is part of this executable.
+/// Runs `conformance client` with the model client, which this executable contains.
 fn on_model(program: &Program, options: &[&str], fault: Option<&str>) -> Ran {
     let executable = std::env::current_exe().expect("this executable");
     let limit = patient("timeout");
@@ -33,12 +34,13 @@ fn on_model(program: &Program, options: &[&str], fault: Option<&str>) -> Ran {
     program.run(&arguments)
 }
 
-/// Runs `conformance client` on an adapter that is a shell script.
+/// Runs `conformance client` with a shell script as the adapter.
 fn on_script(program: &Program, options: &[&str], script: &str) -> Ran {
     on_script_with(&patient("timeout"), program, options, script)
 }
 
-/// Runs `conformance client` on a shell script with this option for the time limit.
+/// Runs `conformance client` with a shell script as the adapter, and with an option for the
+/// timeout.
 fn on_script_with(limit: &str, program: &Program, options: &[&str], script: &str) -> Ran {
     let mut arguments = vec!["client", limit];
     arguments.extend(options);
@@ -108,7 +110,7 @@ fn reports() {
     assert_eq!(at("/exit-code"), 1);
     let evidence = program.read("a.ndjson");
     assert!(evidence.contains("\"event\":\"exchange\""), "{evidence}");
-    // The evidence yields the same result without any traffic.
+    // The evidence yields the same result without requests.
     let again = program.run(&["report", "a.ndjson"]);
     assert!(again.out.contains(failing), "{again:?}");
 }
@@ -177,13 +179,13 @@ fn adapters() {
     let late = "expected an answer | got the adapter did not answer within ";
     run_with_limit(
         |limit| on_script_with(&format!("--timeout={limit}"), &program, &one, second),
-        // Exit code 4: the first answer was late too.
+        // Exit code 4 means that the first response was also late.
         |ran| ran.code == 4,
     )
     .expect(1, &[late]);
     let nothing = program.run(&["client", "--", "./no-such-adapter"]);
     nothing.expect(4, &["cannot start `./no-such-adapter`"]);
-    // An adapter that fails in one rule is restarted for the next.
+    // After a failure in one rule, the adapter is restarted for the next rule.
     let twice = ["--rule", "client/engine/decisions"];
     let dies = r#"read -r line; echo '{"value": true}'; read -r line; exit 7"#;
     let told = on_script(&program, &twice, dies);
@@ -199,7 +201,7 @@ fn ends_late() {
         let value = r#"echo '{"value": true}'"#;
         format!("read -r open; {value}; read -r a; echo '{told}'; read -r b; echo '{told}'; exit 7")
     };
-    // A new process judges the next rule, without any effect of the first process.
+    // The next rule runs with a new process, on which the end of the first one has no effect.
     let rules = [
         "--rule",
         first,
@@ -215,7 +217,7 @@ fn ends_late() {
             "told: expected the value null | got {\"undefined\":true}",
         ],
     );
-    // An unsupported rule gets no verdict, however the adapter ends.
+    // An unsupported rule has no verdict, even if the adapter then fails.
     let told = on_script(
         &program,
         &["--rule", first],

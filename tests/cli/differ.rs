@@ -1,4 +1,4 @@
-//! Several targets in one run, and differences that no rule covers.
+//! Runs on several targets, and differences between them that no rule covers.
 
 use conformance::assets::SPECS;
 use conformance::catalogue::{Catalogue, Level};
@@ -13,15 +13,15 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("what_goes_with_one_target_is_refused_with_several", refused),
 ];
 
-/// Rule that passes where a written document can be read and the last response is 200 with any
-/// body.
+/// Rule that a server satisfies if it returns written documents and responds with 200 for undefined
+/// ones, whatever the body.
 const LENIENT: &str = "engine/v1/data/get/undefined-answers-ok";
 const STRICT: &str = "engine/v1/data/get/undefined-omits-result";
-/// Prefix of the line about a difference for which a run proposes a clause.
+/// Beginning of the line about a difference that no clause covers.
 const PROPOSED: &str =
     "NOT COVERED engine/v1/data/get: `/result` is absent at reference; a string at";
 
-/// Target file for a running engine.
+/// Returns a target file for a running engine.
 fn target(name: &str, url: &str) -> String {
     format!(
         "name = '{name}'\ncapabilities = ['documents', 'health']\n\
@@ -29,7 +29,7 @@ fn target(name: &str, url: &str) -> String {
     )
 }
 
-/// Returns the lines of the proposed clauses, from the first id on.
+/// Returns the lines of the proposed clauses, from the first id.
 fn skeleton(ran: &Ran, file: &str) -> String {
     let head = format!("  specs/{file}.yaml:");
     let lines = ran.out.lines().skip_while(|line| *line != head).skip(1);
@@ -67,7 +67,7 @@ fn compared() {
     ran.expect(1, &texts);
     assert!(program.read("both.html").contains(" data-differs"));
 
-    // The proposed clause can be pasted unchanged.
+    // The proposed clause is valid without changes.
     let file = "engine/v1/data/get";
     let pasted: Vec<(&str, String)> = SPECS
         .iter()
@@ -84,7 +84,8 @@ fn compared() {
     let clause = catalogue.clause("engine/v1/data/get/result");
     assert_eq!(clause.expect("the clause").level, Level::Open);
 
-    // The evidence of both yields the same result later, and so does a configuration of both.
+    // The evidence of both targets yields the same differences, and so does a configuration file
+    // that names both targets.
     let diff = ["report", "diff", "run.reference.ndjson", "run.echo.ndjson"];
     program.run(&diff).expect(1, &[&moves, &proposed]);
     let again = program.run(&["run", "--config=both.toml", LENIENT]);
@@ -101,7 +102,7 @@ fn compared() {
         let diff = ["report", "diff", first, other, "--again", again];
         program.run(&diff).expect(2, &[message]);
     }
-    // Reports of other formats contain too little.
+    // Reports in other formats do not contain enough for a comparison.
     program.run(&["--report=json=r.json", "engine/health/get"]);
     program
         .run(&["report", "diff", "r.json", "run.echo.ndjson"])
@@ -122,7 +123,7 @@ fn chance() {
     let ran = program.run(&two);
     ran.expect(0, &["== counts and counts-2", "2 runs show the same"]);
     assert!(!ran.out.contains("NOT COVERED"), "{ran:?}");
-    // That the number is present is not random.
+    // The value of the number changes between runs, but its presence does not.
     let two = ["--target=first.toml", "--target=fills.toml", LENIENT];
     program.run(&two).expect(
         0,

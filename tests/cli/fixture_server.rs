@@ -1,4 +1,4 @@
-//! Engines configured with the suite's fixture server.
+//! Tests of engines that are configured with the suite's fixture server.
 
 use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};
@@ -13,7 +13,7 @@ use conformance::rules;
 use crate::program::{Program, patient};
 use crate::server::{Answers, Server};
 
-/// Interval between status messages of the engine to the fixture server.
+/// Interval of the status reports that the engine sends to the fixture server.
 const AGAIN: Duration = Duration::from_millis(5);
 
 pub(crate) const TESTS: &[(&str, fn())] = &[
@@ -31,10 +31,10 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ),
 ];
 
-/// Setups in which an engine is configured with a fixture server.
+/// Setups of engines that use the fixture server.
 const SETUPS: [&str; 4] = ["bundles", "discovery", "decision-logs", "status"];
 
-/// Environment variable that makes this executable an engine; its value is the address.
+/// Environment variable that makes this executable act as an engine at an address.
 const ENGINE: &str = "TESTS_CLI_IS_ENGINE_AT";
 
 pub(crate) fn engine_is_wanted() -> Option<String> {
@@ -89,11 +89,11 @@ fn runs_already() {
     let program = Program::new().file("engine.toml", &target(&setups));
     let patient = patient("eventual-timeout");
     let on = |rule| program.run(&["--target", "engine.toml", &patient, rule]);
-    // Dropping the sender ends the thread even if the run panics.
+    // If the run panics, the sender is dropped, which ends the thread.
     let (end, ended) = mpsc::channel::<()>();
     thread::scope(|scope| {
         scope.spawn(move || {
-            // The fixture server exists only during the run.
+            // The fixture server runs only during a run, so most of these reports fail.
             while ended.recv_timeout(AGAIN) == Err(RecvTimeoutError::Timeout) {
                 let _ = report(&depot);
             }
@@ -107,7 +107,7 @@ fn runs_already() {
         .expect(3, &["is not configured with the suite's fixture server"]);
 }
 
-/// Starts an engine whose first ports are taken, and checks the number of starts.
+/// Starts an engine that finds its first ports in use, and checks the number of starts.
 fn port_is_taken() {
     for (taken, code, starts, text) in [
         (2, 1, 3, "not conformant"),
@@ -144,7 +144,7 @@ fn target(setups: &str) -> String {
     format!("name = 'engine'\ncapabilities = {capabilities}\nprogram = 'engine'\n{setups}")
 }
 
-/// Sends a status message like an engine does.
+/// Sends a status report as an engine does.
 fn report(depot: &str) -> std::io::Result<()> {
     let mut stream = TcpStream::connect(depot)?;
     write!(

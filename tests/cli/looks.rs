@@ -1,4 +1,4 @@
-//! Detection of the server at an address before the first rule of a run.
+//! Detection of the server at an address, before the first rule of a run.
 
 use serde_json::{Value, json};
 
@@ -54,11 +54,11 @@ fn refused() {
         assert!(program.read("r.json").contains("\"not-run\""));
     }
     let server = Server::start(Answers::Empty);
-    // Serves another API than the requested one.
+    // The server has another API than the one that the user requested.
     program
         .run(&["--control-url", &server.url, "control"])
         .expect(3, &["is an engine: its address goes with --engine-url"]);
-    // Explicit capabilities assert that the server is an engine.
+    // If the user states capabilities, the server counts as an engine without detection.
     let server = Server::start(Answers::Missing);
     let claims = [
         "--engine-url",
@@ -72,7 +72,7 @@ fn refused() {
 fn used() {
     let program = Program::new();
     let store = Store::start(Manner::Opa);
-    // Bundles were not detected, so the command does not claim them.
+    // `doctor` did not detect bundles, so the suggested command does not claim them.
     let looked = program.run(&["doctor", &store.url]);
     let next = looked.out.lines().find(|line| line.starts_with("next: "));
     let next = next.unwrap_or_default();
@@ -98,7 +98,8 @@ fn used() {
     ran.expect(1, &found);
     let line = ran.err.lines().find(|line| line.contains("vendor opa"));
     assert!(line.is_some_and(|line| line.contains("query")), "{ran:?}");
-    // A detected claim is not repeated in the command: the next run detects it again.
+    // The suggested command contains no detected capabilities, because the next run detects them
+    // again.
     let again = ran.out.lines().find(|line| line.contains("again: "));
     assert!(
         again.is_some_and(|line| !line.contains("--capabilities")),
@@ -109,17 +110,17 @@ fn used() {
         store.url.trim_start_matches("http://")
     );
     assert!(ran.out.contains(&product), "{ran:?}");
-    // Explicit options take precedence.
+    // Options take precedence over detection.
     let said = ["--vendor=acme", "--capabilities=documents"];
     let on = ["--engine-url", &store.url];
     program.run(&[&on[..], &said, &rules].concat()).expect(
         1,
         &["vendor acme", "--vendor acme --capabilities documents"],
     );
-    // Rules for undetected features only are judged all the same.
+    // If all selected rules need undetected features, they are judged nevertheless.
     let ran = program.run(&[&on[..], &["engine/v1/query/get"]].concat());
     ran.expect(1, &["FAIL", "/v1/query"]);
-    // Detection in read-only mode sends only GET.
+    // In read-only mode, detection sends only GET requests.
     store.requests.try_iter().for_each(drop);
     let reads = ["--mode=read-only", "engine/health/get"];
     program.run(&[&on[..], &reads].concat());
@@ -131,7 +132,7 @@ fn described() {
     let store = Store::start(Manner::Opa);
     let program = Program::new();
     let on = ["--target=opa", "--engine-url", &store.url];
-    // Rules of other setups do not prevent a run.
+    // A run is possible although some of the rules need other setups.
     let rules = [
         "engine/health/get/healthy-is-empty*",
         "engine/v1/data/put/create-answers*",
@@ -175,7 +176,7 @@ fn alike() {
     let told =
         "rules: `PUT /v1/data/{path}` answered 404 `404 page not found`; does it have `documents`?";
     ran.expect(1, &[told]);
-    // At the beginning and once more at the end.
+    // The cause is printed at the beginning and at the end.
     assert_eq!(ran.out.matches(told).count(), 2, "{ran:?}");
     let report: Value = serde_json::from_str(&program.read("r.json")).expect("JSON");
     let cause = report.pointer("/causes/0").expect("a cause");
@@ -199,7 +200,7 @@ fn alike() {
         );
         assert!(page.contains(&format!("href=\"#{rule}\"")), "{rule}");
     }
-    // Only one of them is shown in full.
+    // Of the rules with this cause, only one is reported in full.
     assert_eq!(markdown.matches("\n## fail").count(), 1, "{markdown}");
     assert_eq!(ran.out.matches("\nFAIL ").count(), 1, "{ran:?}");
 }

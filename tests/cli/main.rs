@@ -1,8 +1,8 @@
-//! The program `conformance` as its users run it: arguments in, outputs and exit code out.
+//! Tests of the program `conformance`: arguments in, outputs and exit code out.
 //!
-//! A test of this package cannot name the other package's program, so this executable acts as the
-//! program when an environment variable is set: each case starts it again with separate arguments,
-//! folder and environment.
+//! The program belongs to another package, so Cargo does not provide its path to these tests.
+//! Instead, this executable acts as the program when an environment variable is set: each case
+//! starts it with its own arguments, folder and environment.
 
 #![expect(
     clippy::expect_used,
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     if let Some(address) = fixture_server::engine_is_wanted() {
         server::serve(&address);
     }
-    // The program starts the adapter, which inherits its environment variables.
+    // Checked first: the program starts the adapter, which inherits the variable for the program.
     if let Some(behaviour) = adapter::is_wanted() {
         adapter::serve(&behaviour);
         return ExitCode::SUCCESS;

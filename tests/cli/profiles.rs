@@ -1,4 +1,4 @@
-//! Runs by a profile: `must` rules decide the result, `should` rules are only reported.
+//! Runs by a profile: `must` rules determine the result, `should` rules are only reported.
 
 use serde_json::Value;
 
@@ -19,15 +19,15 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
 
 const NAME: &str = "engine-decision";
 const MUST: &str = "engine/v1/data/get/malformed-input-answers-bad-request";
-/// First of several rules that fail for the same reason.
+/// The first of several rules that fail for the same reason.
 const TOLD: &str = "engine/common/decision-envelope/result-is-any-json";
 const SHOULD: &str = "engine/v0/data/post/";
-/// Fault that only rules of the level `should` notice, and one that others notice.
+/// Fault that breaks only rules of the level `should`; the other fault also breaks `must` rules.
 const NO_V0: &str = "- fault: no-v0\n  on: POST /v0/data/**\n  reply: {status: 418, body: none}\n";
 const NO_GET: &str =
     "- fault: no-get\n  on: GET /v1/data/*/*\n  reply: {status: 418, body: none}\n";
 
-/// Judges an engine by the profile, with every report that covers it.
+/// Judges an engine by the profile, with each kind of report that supports profiles.
 fn judge(program: &Program, mock: &Mock, more: &[&str]) -> Ran {
     let url = format!("http://{}", mock.address("engine"));
     let mut arguments = vec!["run", "--engine-url", &url, "--profile", NAME];
@@ -48,7 +48,7 @@ fn json(program: &Program, file: &str) -> Value {
     serde_json::from_str(&program.read(file)).expect("JSON")
 }
 
-/// Number of proven rules of a level, and the number of its rules.
+/// Returns two numbers for a level: of its proven rules, and of its rules.
 fn score(report: &Value, level: &str) -> (u64, u64) {
     let count = |key: &str| {
         let count = report.pointer(&format!("/profile/{level}/{key}"));
@@ -176,7 +176,7 @@ fn whole() {
     );
     let (must, musts) = score(&json(&program, "r.json"), "must");
     assert_eq!(must + 1, musts);
-    // `must` rules are judged even if the target does not claim their capability.
+    // Rules of the level `must` are judged even if the target does not claim their capability.
     let claims = judge(&program, &mock, &["--capabilities=health"]);
     claims.expect(0, &["conformant to engine-decision 2026.12\n"]);
     for (arguments, message) in [

@@ -1,4 +1,4 @@
-//! Starts the program in a separate folder, without the caller's configuration.
+//! Starts the program in an empty folder, without the configuration of the user.
 
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, Output, Stdio};
@@ -8,19 +8,19 @@ use std::time::{Duration, Instant};
 use conformance::cli::{self, Console};
 use tempfile::TempDir;
 
-/// How long a test waits for an expected event. It only ends hangs, and is not a performance
-/// requirement.
+/// Timeout of waits in tests, which only ends hangs. It is not a performance requirement.
 pub(crate) const HANG_LIMIT: Duration = Duration::from_secs(120);
 
-/// Time limit of the program, in seconds, for waits that must end earlier for another reason: far
-/// beyond the hang limit.
+/// Timeout option of the program in seconds, for waits that must end for another reason. It is much
+/// longer than [`HANG_LIMIT`].
 pub(crate) const NEVER: &str = "3600";
 
-/// Time limits of the program, in seconds, for a run in which one wait must time out and the others
-/// must not. Which of them is long enough for the others depends on the load of the machine.
+/// Timeout options of the program in seconds, for runs in which one wait must time out and the
+/// others must not. The load of the machine determines the value that is long enough for the
+/// others.
 pub(crate) const LIMITS: [&str; 5] = ["0.5", "2", "8", "32", "128"];
 
-/// Environment variable that makes this executable the program instead of its tests.
+/// Environment variable that makes this executable act as the program.
 pub(crate) const WANTED: &str = "TESTS_CLI_IS_PROGRAM";
 
 pub(crate) fn is_wanted() -> bool {
@@ -38,13 +38,13 @@ pub(crate) fn main() -> ExitCode {
     cli::main(std::env::args_os(), console).into()
 }
 
-/// Returns the option that sets the time limit with this name to [`HANG_LIMIT`].
+/// Returns a timeout option of the program with [`HANG_LIMIT`] as its value.
 pub(crate) fn patient(option: &str) -> String {
     format!("--{option}={}", HANG_LIMIT.as_secs())
 }
 
-/// Runs the program with the first of [`LIMITS`] that is long enough for the waits that must not
-/// time out; `early` reports whether one of them timed out.
+/// Runs the program with increasing [`LIMITS`] until only the intended wait times out; `early`
+/// returns true for a run in which another wait timed out.
 pub(crate) fn run_with_limit(run: impl Fn(&str) -> Ran, early: impl Fn(&Ran) -> bool) -> Ran {
     let [first, longer @ ..] = LIMITS;
     longer
@@ -55,7 +55,7 @@ pub(crate) fn run_with_limit(run: impl Fn(&str) -> Ran, early: impl Fn(&Ran) -> 
         })
 }
 
-/// Waits until a condition is true.
+/// Polls a condition until it is true.
 pub(crate) fn wait(what: &str, holds: impl Fn() -> bool) {
     let begun = Instant::now();
     while !holds() {
@@ -71,13 +71,13 @@ pub(crate) fn signal(process: u32, signal: &str) -> bool {
     sent.expect("kill").success()
 }
 
-/// Program under test, run in an empty folder.
+/// Program under test, in an empty folder.
 pub(crate) struct Program {
     pub(crate) folder: TempDir,
     environment: Vec<(String, String)>,
 }
 
-/// Result of a run of the program.
+/// Result of the program.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: i32,
@@ -103,7 +103,7 @@ impl Program {
         self
     }
 
-    /// Reads a file that the program wrote.
+    /// Returns the content of a file in the folder of the program.
     pub(crate) fn read(&self, name: &str) -> String {
         let path = self.folder.path().join(name);
         std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"))
@@ -137,7 +137,7 @@ impl Program {
 }
 
 impl Ran {
-    /// Waits for a started program and returns its result.
+    /// Waits for the end of the program and returns its result.
     pub(crate) fn ended(child: Child) -> Self {
         let id = child.id();
         let (sender, ended) = channel();
@@ -158,7 +158,7 @@ impl Ran {
         }
     }
 
-    /// Fails unless the exit code is `code` and each of `texts` occurs in an output.
+    /// Asserts that the exit code is `code`, and that each of `texts` occurs in an output.
     pub(crate) fn expect(&self, code: i32, texts: &[&str]) -> &Self {
         assert_eq!(self.code, code, "{self:#?}");
         for text in texts {

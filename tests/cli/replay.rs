@@ -1,4 +1,4 @@
-//! Replayed requests of an earlier run.
+//! Tests of `conformance replay`, which sends the requests of an earlier run again.
 
 use crate::program::Program;
 use crate::server::{Answers, Server};
@@ -11,12 +11,12 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
 
 const DATA: &str = "engine/v1/data/get";
 const RULE: &str = "engine/v1/data/get/undefined-omits-result";
-/// Rule that continues a list with the cursor of the previous response.
+/// Rule in which a request contains the cursor of the previous response.
 const CURSOR: &str = "control/common/list-envelope/next-cursor-string-when-more";
-/// Rules that send a token unknown to every target.
+/// Rules that send a token which no target accepts.
 const CREDENTIAL: &str = "control/common/authentication";
 
-/// Creates a program whose folder contains `run.ndjson`, the evidence of these rules on the
+/// Creates a program with `run.ndjson` in its folder: the evidence of a run of these rules on the
 /// reference.
 fn recorded(rules: &[&str]) -> Program {
     let program = Program::new();
@@ -26,7 +26,7 @@ fn recorded(rules: &[&str]) -> Program {
 }
 
 fn again() {
-    // Lists contain resources of other rules too, so a rule about pages is recorded alone.
+    // Lists contain resources of concurrent rules, so the rule about pages runs alone.
     let program = recorded(&[CURSOR]);
     let what = format!("run.ndjson:{CURSOR}");
     let ran = program.run(&["replay", &what]);
@@ -59,7 +59,7 @@ fn again() {
         "as it was: 0, not as it was: 1",
     ];
     ran.expect(1, &texts);
-    // Names created by the run are replaced by new ones, which are removed.
+    // A replay replaces the names of the run by new ones, and removes these resources.
     let requests: Vec<String> = server.requests.try_iter().collect();
     let run = program.read("run.ndjson");
     let names = requests.iter().filter_map(|line| line.split('/').nth(3));
@@ -71,7 +71,7 @@ fn again() {
     program.run(&dead).expect(4, &["cannot reach "]);
 }
 
-/// The evidence may be older or newer than the suite.
+/// Rules and clauses in the evidence may be unknown to the suite, because one of both is newer.
 fn unknown() {
     let program = recorded(&[RULE, CURSOR]);
     let renamed = program

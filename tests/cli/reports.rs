@@ -1,4 +1,4 @@
-//! Reports are valid and consistent, and contain no secret.
+//! Tests of reports: they are valid and consistent, and contain no secret.
 
 use quick_junit::{NonSuccessKind, Report, TestCaseStatus};
 use serde_json::Value;
@@ -18,7 +18,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("a_reproducer_holds_the_shortest_steps", reproducer),
 ];
 
-/// Rule that passes if every response is an empty object.
+/// Rule that a server satisfies if every response is an empty object.
 const PASSES: &str = "engine/health/get/healthy-is-empty-object";
 const FAILS: &str = "engine/v1/data/get/undefined-omits-result";
 const REPORTS: [(&str, &str); 7] = [
@@ -31,7 +31,7 @@ const REPORTS: [(&str, &str); 7] = [
     ("tap", "r.tap"),
 ];
 
-/// Runs these rules on an engine with every report.
+/// Runs rules on an engine, with reports in all formats.
 fn run(program: &Program, url: &str, more: &[&str]) -> Ran {
     let reports = REPORTS.map(|(format, name)| format!("--report={format}={name}"));
     let mut arguments = vec!["run", "--engine-url", url];
@@ -194,7 +194,7 @@ fn evidence() {
     assert_eq!(score(&program, &["report", "joined"]), shown);
     assert_eq!(score(&program, &["report", "judge", "whole"]), shown);
 
-    // Judging again evaluates the responses, not the recorded verdicts.
+    // `report judge` evaluates the recorded responses, and ignores the recorded verdicts.
     let told = program.read("whole").replace("{}", "{\\\"error\\\":1}");
     let program = program.file("changed", &told);
     let again = program.run(&["report", "judge", "changed"]);
@@ -281,8 +281,8 @@ fn schema() {
     assert_eq!(schema.pointer("/title"), Some(&"Conformance report".into()));
 }
 
-/// The rule fails at its third step, which does not need the two previous ones. If the first
-/// failing step needs the previous step, the reproducer contains both.
+/// The rule fails at its third step, which does not depend on the two previous ones. If the failing
+/// step depends on the previous one, the reproducer contains both.
 fn reproducer() {
     let program = Program::new();
     for (answers, requests, lacks, asserts, holds) in [
@@ -322,7 +322,7 @@ fn reproducer() {
             assert!(hurl.contains(text), "no {text:?} in {hurl}");
         }
 
-        // The script shows the same response again, and that it violates the rule.
+        // The script prints the response again, and the reason why it violates the rule.
         let file = program.folder.path().join(format!("repro/{FAILS}.sh"));
         let shell = std::process::Command::new("sh").arg(file).output();
         let shell = shell.expect("a shell");
@@ -331,8 +331,8 @@ fn reproducer() {
         for text in ["{\"result\":", "fails: /result: expected"] {
             assert!(shown.contains(text), "{shown}");
         }
-        // A server that satisfies the rule, and one that is down. The first reproducer requests a
-        // missing document, which the store answers correctly.
+        // The exit code is different for a server that satisfies the rule, and for one that is
+        // down. The first reproducer requests a missing document, so it also succeeds on the store.
         let store = Store::start(Manner::Stores);
         let kept = i32::from(requests != "1 of 1");
         for (url, code) in [(store.url, kept), (Server::dead(), 125)] {
@@ -344,7 +344,7 @@ fn reproducer() {
             assert_eq!(shell.status.code(), Some(code), "{shell:?}");
         }
     }
-    // A reproducer that cannot be written does not change the conclusion.
+    // If a reproducer cannot be written, the result of the run stays the same.
     let server = Server::start(Answers::Echo);
     let program = Program::new().file("taken", "");
     let run = ["run", "--engine-url", &server.url, "--repro", "taken/x"];

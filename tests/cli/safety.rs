@@ -1,5 +1,5 @@
-//! A run restores its target, does no more than its mode allows, and can be cleaned up later if it
-//! is killed.
+//! Safety of runs: a run restores its target, does no more than its mode allows, and can be cleaned
+//! up after it was killed.
 
 use crate::program::{HANG_LIMIT, NEVER, Program};
 use crate::server::{Answers, Server};
@@ -20,7 +20,7 @@ const WRITES: &str = "engine/v1/data/put/create-answers-no-content";
 const ASKS: &str = "engine/v1/data/put/create-stores-document";
 const THEIRS: [&str; 2] = ["/v1/data/theirs", "/v1/policies/theirs.rego"];
 
-/// Returns the names of the runs that can be cleaned up.
+/// Returns the names of the runs with resources to clean up.
 fn runs(program: &Program) -> Vec<String> {
     let listed = program.run(&["cleanup"]);
     listed.expect(0, &[]);
@@ -55,11 +55,11 @@ fn leaves_as_it_was() {
             WRITES,
         ]);
         ran.expect(code, texts);
-        // The evidence yields the same result.
+        // The evidence yields the same result as the run.
         program
             .run(&["report", "r.ndjson"])
             .expect(code, texts.get(..1).unwrap_or_default());
-        // A cleanup finds only resources of the run.
+        // A cleanup is offered only for resources of the run, not for changes of others.
         let left = manner == Manner::Keeps;
         assert_eq!(runs(&program).is_empty(), !left, "{manner:?}");
         assert_eq!(ran.out.contains("cleanup"), left, "{ran:?}");
@@ -67,7 +67,7 @@ fn leaves_as_it_was() {
             assert_eq!(store.paths(), THEIRS);
         }
     }
-    // If neither a removal nor a list shows what remains, the run stays in the ledger.
+    // If neither removals nor lists prove that everything was removed, the run can be cleaned up.
     let program = Program::new();
     let store = Store::start(Manner::Fails);
     program
@@ -91,7 +91,7 @@ fn killed() {
         .spawn()
         .expect("the program starts");
     while let Ok(line) = store.requests.recv_timeout(HANG_LIMIT) {
-        // The detection before the first rule belongs to no rule.
+        // Detection of the server also sends such requests, with another name.
         if line.starts_with("GET /v1/data/c") && !line.contains("conformance_doctor") {
             break;
         }
@@ -100,7 +100,7 @@ fn killed() {
     child.wait().expect("the program ends");
     assert_eq!(store.paths().len(), 3, "{:?}", store.paths());
 
-    // The evidence contains the rules judged before the kill, and none of them fails.
+    // The evidence contains the rules that were judged before the kill; none of them failed.
     program
         .run(&["report", "r.ndjson"])
         .expect(130, &["interrupted", "of 3 rules"]);
@@ -143,7 +143,7 @@ fn not_forgotten() {
             std::fs::create_dir_all(&folder).expect("a folder");
             std::fs::write(folder.join("cabcdef.ndjson"), text).expect("a ledger");
         };
-        // Resources of others are never removed.
+        // A cleanup never removes resources of others.
         ledger(&(line(path) + &line("/v1/data/theirs")));
         let cleanup = ["cleanup", "--run", "cabcdef"];
         program.run(&cleanup).expect(
@@ -156,7 +156,7 @@ fn not_forgotten() {
         assert_eq!(runs(&program).is_empty(), code == 0, "{manner:?}");
         assert_eq!(store.paths().len(), if code == 0 { 2 } else { 3 });
     }
-    // The target is down.
+    // A target that is down.
     let program = Program::new();
     let dead = Server::dead();
     let folder = program.folder.path().join("state/conformance");
@@ -180,7 +180,7 @@ fn not_forgotten() {
     program
         .run(&forget)
         .expect(2, &["no run `cabcdef` is left"]);
-    // A ledger that cannot be parsed can be forgotten too.
+    // A ledger that cannot be parsed can also be deleted with `--forget`.
     std::fs::write(folder.join("cabcdef.ndjson"), "x\n").expect("a ledger");
     program
         .run(&["cleanup", "--run", "cabcdef"])
@@ -189,7 +189,7 @@ fn not_forgotten() {
     assert_eq!(runs(&program), Vec::<String>::new());
 }
 
-/// Stores a document like another client, outside any run.
+/// Stores a document like a client that does not belong to a run.
 fn put_by_hand(url: &str, path: &str) -> String {
     use std::io::{Read as _, Write as _};
     let address = url.replace("http://", "");
@@ -202,7 +202,7 @@ fn put_by_hand(url: &str, path: &str) -> String {
 
 fn modes() {
     const GLOBAL: &str = "engine/root/post";
-    // Selected rules must be judged, and an empty response to a write violates them.
+    // All selected rules must be judged. Empty responses to writes violate them.
     for (mode, code, writes, text) in [
         (
             "read-only",
@@ -266,7 +266,7 @@ fn not_noted() {
         .try_iter()
         .any(|line| line.starts_with("PUT "));
     assert!(!written);
-    // Servers that the program starts itself need no ledger.
+    // A server that the program has started itself needs no ledger.
     program
         .run(&[&[WRITES][..], &ledger].concat())
         .expect(0, &[]);

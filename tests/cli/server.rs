@@ -1,4 +1,4 @@
-//! Server with the same response to every request, unlike any conforming server.
+//! HTTP server with a fixed response for every request, which conforms to no document.
 
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -10,61 +10,60 @@ use std::thread;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// Markup that breaks out of HTML, Markdown and TAP unless it is escaped.
+/// Markup that has an effect in HTML, Markdown and TAP unless it is escaped.
 pub(crate) const MARKUP: &str = "</pre></script><script>alert(1)</script>\n  ...\nnot ok 99 - x\n```\n# heading\u{1b}[31m\u{202e}";
 
 /// Behaviour of the test server.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Answers {
-    /// 200 and an empty JSON object; 404 for health rules, which do not exist.
+    /// 200 with an empty JSON object; 404 for rules about health.
     Empty,
-    /// 200 and, as the string `result`, the request head.
+    /// 200 with the request head as the string `result`.
     Echo,
-    /// Like `Echo`, but paths that end in `/a` have the result 1.
+    /// Like `Echo`, but for paths that end in `/a` the result is 1.
     Fills,
-    /// 204 for writes, the result 1 for paths that end in `/a`, and the result null for everything
-    /// else.
+    /// 204 for writes; for other requests, the result is 1 if the path ends in `/a`, otherwise
+    /// null.
     Null,
-    /// 200 and, as the string `result`, markup that tries to run in a reader's browser.
+    /// 200 with markup as the string `result`, which would run a script in a browser.
     Markup,
-    /// `/health` like `Empty`; no response to everything else.
+    /// Like `Empty` for `/health`; no response to other requests.
     Hangs,
-    /// `/health` like `Empty`, everything else with an endless body.
+    /// Like `Empty` for `/health`; an endless body for other requests.
     Endless,
-    /// `/health` like `Empty`, everything else with a small compressed body that expands to a huge
-    /// one.
+    /// Like `Empty` for `/health`; for other requests a small compressed body with huge content.
     Bomb,
-    /// `/health` like `Empty`, everything else with a string of 3 MiB.
+    /// Like `Empty` for `/health`; a string of 3 MiB for other requests.
     Long,
-    /// Closes the first connection without a response; then like `Empty`.
+    /// Closes the first connection without a response; otherwise like `Empty`.
     ClosesOnce,
-    /// 200 and, as the number `count`, the number of requests so far; paths that end in `/a` have
-    /// the result 1 too.
+    /// 200 with the number of requests so far as the number `count`; for paths that end in `/a`
+    /// also with the result 1.
     Counts,
-    /// Responds with a page of a list that never ends: with the previous page's cursor, or with a
-    /// new one each time.
+    /// List without an end: each page has a cursor, either the same as the previous page or a new
+    /// one.
     Pages { new: bool },
-    /// Responds like `Empty`, except that `/health` has an additional member in some responses: not
-    /// in the first three, in the next two, not in the two after them, and so on. A program checks
-    /// health once before its first run, and each run once before its rules.
+    /// Like `Empty`, but some responses of `/health` have an additional member: the first three do
+    /// not have it, the next two do, the following two do not, and so on. The program requests
+    /// `/health` once before its first run, and once in each run before the rules.
     Moves,
-    /// Responds with 401 and the message `no entry`.
+    /// 401 with the message `no entry`.
     Denies,
-    /// Responds with 404 and a plain-text body.
+    /// 404 with a plain-text body.
     Missing,
-    /// Responds with 200 and an HTML page.
+    /// 200 with an HTML page.
     Page,
-    /// Empty control plane whose lists are empty objects; every write fails because the database is
-    /// locked.
+    /// Control plane with empty lists, which are objects instead of arrays. All writes fail because
+    /// the database is locked.
     Locked,
-    /// Responds like a TLS server to a plain HTTP request.
+    /// The response of a TLS server to a plain HTTP request.
     WantsTls,
 }
 
-/// Running server, which ends with the test program.
+/// Running server, which stops with the process.
 pub(crate) struct Server {
     pub(crate) url: String,
-    /// Request lines of the received requests, in order of arrival.
+    /// Request lines in order of arrival.
     pub(crate) requests: Receiver<String>,
 }
 
@@ -80,14 +79,14 @@ impl Server {
         }
     }
 
-    /// Returns an address without a listener.
+    /// Returns the URL of an address at which no server listens.
     pub(crate) fn dead() -> String {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         format!("http://{}", listener.local_addr().expect("the port"))
     }
 }
 
-/// Serves an address like `Empty` until the process ends.
+/// Serves an address with the behaviour `Empty` until the process ends.
 pub(crate) fn serve(address: &str) {
     let listener = TcpListener::bind(address).expect("the address");
     accept(&listener, Answers::Empty, &channel().0);
@@ -97,12 +96,12 @@ fn accept(listener: &TcpListener, answers: Answers, sender: &Sender<String>) {
     let health = Arc::new(AtomicUsize::new(0));
     for stream in listener.incoming().flatten() {
         let (sender, health) = (sender.clone(), Arc::clone(&health));
-        // A client that disconnects ends only its own exchange.
+        // Each connection has its own thread, so a client that disconnects affects no other.
         thread::spawn(move || exchange(&stream, answers, &sender, &health));
     }
 }
 
-/// Reads the head and the body of a request.
+/// Reads a request; returns its head and its body.
 pub(crate) fn request(reader: &mut impl BufRead) -> std::io::Result<(String, Vec<u8>)> {
     let mut head = String::new();
     while reader.read_line(&mut head)? > 2 {}
@@ -116,7 +115,7 @@ pub(crate) fn request(reader: &mut impl BufRead) -> std::io::Result<(String, Vec
     Ok((head, body))
 }
 
-/// Responds with this status and body, and closes the connection.
+/// Sends a response with a status and a body, and closes the connection.
 pub(crate) fn respond(mut stream: &TcpStream, status: &str, body: &str) -> std::io::Result<()> {
     write!(
         stream,
@@ -126,7 +125,7 @@ pub(crate) fn respond(mut stream: &TcpStream, status: &str, body: &str) -> std::
     )
 }
 
-/// Compressed JSON string of 80 MiB.
+/// Returns a JSON string of 80 MiB, compressed with gzip.
 fn bomb() -> std::io::Result<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(b"\"")?;
@@ -137,7 +136,7 @@ fn bomb() -> std::io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// Responds to one request; `health` counts the requests to `/health`.
+/// Responds to a request. `health` counts the requests to `/health`.
 fn exchange(
     stream: &TcpStream,
     answers: Answers,
@@ -147,11 +146,11 @@ fn exchange(
     let mut reader = BufReader::new(stream);
     let (head, _) = request(&mut reader)?;
     let line = head.lines().next().unwrap_or_default().to_owned();
-    // Most tests do not read the request lines.
+    // The receiver may be gone, because most tests do not read the request lines.
     let _ = seen.send(line.clone());
     let answer = match answers {
         Answers::Hangs if !line.contains("/health") => {
-            // Until the client times out and closes the connection.
+            // Wait until the client times out and closes the connection.
             let mut rest = Vec::new();
             reader.read_to_end(&mut rest)?;
             return Ok(());

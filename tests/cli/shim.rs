@@ -1,5 +1,5 @@
-//! `conformance shim`: requests to an adapter, the handling of its answers, and the rules that
-//! judge it.
+//! Tests of `conformance shim`: requests to an adapter, its responses, and a run of the rules on
+//! the shim.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -21,7 +21,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("what_an_adapter_starts_ends_with_it", children),
 ];
 
-/// Number of rules that a target behind the shim claims.
+/// Number of rules that the target `shim` claims.
 const CLAIMED: usize = 22;
 
 /// Running shim, killed when dropped.
@@ -32,21 +32,22 @@ struct Shim {
 }
 
 impl Shim {
-    /// Starts a shim for an adapter with this behaviour, without an effective time limit.
+    /// Starts a shim and an adapter with a behaviour, practically without a timeout.
     fn start(behaviour: &str) -> Self {
         Self::start_with(behaviour, NEVER).expect("its address")
     }
 
-    /// Starts a shim with this time limit, in seconds; returns none if the adapter's first answer
-    /// is late.
+    /// Starts a shim with a timeout in seconds; `None` if the first response of the adapter is
+    /// late.
     fn start_with(behaviour: &str, limit: &str) -> Option<Self> {
         Self::start_behind("", behaviour, limit)
     }
 
-    /// Starts a shim for an adapter whose shell first runs the command `before`.
+    /// Starts a shim with an adapter after the shell command `before`.
     fn start_behind(before: &str, behaviour: &str, limit: &str) -> Option<Self> {
         let (name, value) = adapter::environment(behaviour);
-        // The shim is this executable too: a shell sets the variable for the adapter only.
+        // This executable is both the shim and the adapter; the shell sets the variable for the
+        // adapter only.
         let program = Program::new();
         let executable = std::env::current_exe().expect("this executable");
         let adapter = format!("{before}{name}={value} exec \"$0\"");
@@ -75,7 +76,7 @@ impl Shim {
         })
     }
 
-    /// Opens a connection with [`HANG_LIMIT`] as read timeout.
+    /// Opens a connection to the shim, with the read timeout [`HANG_LIMIT`].
     fn connect(&self) -> TcpStream {
         let address = self.url.trim_start_matches("http://");
         let stream = TcpStream::connect(address).expect("a connection");
@@ -84,7 +85,7 @@ impl Shim {
         stream
     }
 
-    /// Sends a request and returns the status and the body of the response.
+    /// Sends a request; returns the status and the JSON body of the response.
     fn ask(&self, line: &str, body: &str) -> (u16, Value) {
         let mut stream = self.connect();
         let length = body.len();
@@ -107,13 +108,13 @@ impl Shim {
 
 impl Drop for Shim {
     fn drop(&mut self) {
-        // It is fine if the process has already ended.
+        // The process may have ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// Returns the code in the body of an error response.
+/// Returns the member `code` of an error object.
 fn code_of(error: &Value) -> Option<&str> {
     error.get("code")?.as_str()
 }
@@ -176,7 +177,7 @@ fn asked() {
     ] {
         assert_eq!(shim.ask(line, body), question(more), "{line}");
     }
-    // Requests for stored data and policies are answered by the shim itself.
+    // The shim itself responds to requests for stored documents and policies.
     assert_eq!(shim.ask("GET /v1/data", ""), (200, json!({"result": data})));
     let policies = json!({"result": [{"id": "a/b.rego", "raw": text}]});
     assert_eq!(shim.ask("GET /v1/policies", ""), (200, policies));
@@ -230,7 +231,7 @@ fn answered() {
         let (status, error) = shim.ask(line, &format!("{{\"input\": {input}}}"));
         assert_eq!((status, code_of(&error)), (500, Some(code)), "{error}");
     }
-    // A policy with a compile error is rejected, and the previous one stays in effect.
+    // A policy with an error is refused, and the previous policy stays in effect.
     let (status, error) = shim.ask("PUT /v1/policies/a", "package a\n\ntwice := nothing\n");
     let code = code_of(&error);
     assert_eq!((status, code), (400, Some("invalid_parameter")), "{error}");
@@ -252,7 +253,7 @@ fn broken() {
         let next = shim.ask("GET /v1/data/kept", "");
         assert_eq!(next, (200, json!({"result": 1})), "{path}");
     }
-    // The answer to a disconnected client's question is never sent to another client.
+    // A late response for a client that has disconnected is not sent to another client.
     let mut stream = shim.connect();
     write!(stream, "GET /v1/data/hang HTTP/1.1\r\nHost: shim\r\n\r\n").expect("a reader");
     drop(stream);
@@ -261,7 +262,7 @@ fn broken() {
 }
 
 fn hanging() {
-    // Only the hanging question may time out.
+    // Only the request that hangs may time out.
     let found = LIMITS.iter().find_map(|limit| {
         let shim = Shim::start_with("decide", limit)?;
         shim.ask("PUT /v1/data/kept", "1");
@@ -294,7 +295,7 @@ fn judged() {
             "the target does not claim this rule",
         ],
     );
-    // Responses of the shim itself prove nothing.
+    // Rules about stored documents are not run, because the shim itself would satisfy them.
     let report: Value = serde_json::from_str(&shim.program.read("r.json")).expect("JSON");
     let rules = report
         .get("rules")
@@ -350,7 +351,7 @@ fn refused() {
     Program::new().run(&["shim"]).expect(2, &["COMMAND"]);
 }
 
-/// Whether a process exists and is not a zombie.
+/// Returns true if a process exists and is not a zombie.
 fn runs(process: &str) -> bool {
     let told = Command::new("ps")
         .args(["-o", "stat=", "-p", process])
@@ -359,8 +360,7 @@ fn runs(process: &str) -> bool {
     state.first().is_some_and(|state| *state != b'Z')
 }
 
-/// Checks that child processes of an adapter end when the adapter is replaced and when the shim
-/// ends.
+/// Child processes of an adapter end when the adapter is replaced, and when the shim ends.
 fn children() {
     let before = "sleep 1000 & echo $! >> children; sleep 1000 & echo $! >> children; ";
     let mut shim = Shim::start_behind(before, "decide", NEVER).expect("its address");
@@ -373,7 +373,8 @@ fn children() {
         new
     };
     let first = started(&shim, 2);
-    // The adapter's answer is invalid, so a new adapter is started for the next question.
+    // The response of the adapter is invalid, so the shim starts a new adapter for the next
+    // request.
     assert_eq!(shim.ask("GET /v1/data/nonsense", "").0, 500);
     wait("children of an adapter that is given up", || {
         !first.iter().any(|one| runs(one))

@@ -1,4 +1,4 @@
-//! Repeated runs, runs that stop early, and claims compared with proven rules.
+//! Repeated runs, runs that stop early, and capabilities that a target claims.
 
 use quick_junit::{Report, TestCaseStatus};
 use serde_json::Value;
@@ -64,7 +64,7 @@ fn stands_still() {
         let ran = Program::new().run(&run);
         ran.expect(0, &[text]);
     }
-    // Failures have the same message, whatever the names and ports are.
+    // Repeated failures have the same message, although names and ports change.
     let server = Server::start(Answers::Empty);
     let run = [
         "--engine-url",
@@ -154,7 +154,7 @@ fn claimed_part() {
     let reports = reports.map(|report| format!("--report={report}"));
     let mut run = vec!["--engine-url", &server.url, "--capabilities=health,query"];
     run.extend(reports.iter().map(String::as_str));
-    // A claimed rule, an unclaimed one, and an open clause.
+    // Selects a claimed rule, an unclaimed one, and an open clause.
     run.extend([
         "engine/health/get/healthy-is-empty*",
         "engine/v1/config/get/labels*",
@@ -210,7 +210,7 @@ fn claimed_part() {
         let of_document = report.pointer(&format!("/documents/engine/{part}"));
         assert_eq!(of_document, Some(&expected), "{report}");
     }
-    // An open clause neither passes nor fails.
+    // An open clause is neither passed nor failed.
     let junit = Report::deserialize_from_str(&program.read("r.xml")).expect("JUnit");
     let cases = || junit.test_suites.iter().flat_map(|suite| &suite.test_cases);
     let held = cases().filter(|case| matches!(case.status, TestCaseStatus::Success { .. }));

@@ -1,4 +1,4 @@
-//! Engine that stores documents and policies and has one defect.
+//! Engine that stores documents and policies, with a selectable defect.
 
 use std::collections::BTreeMap;
 use std::io::{BufReader, Read as _};
@@ -16,28 +16,28 @@ use crate::server::{request, respond};
 pub(crate) enum Manner {
     /// No defect.
     Stores,
-    /// Never responds to reads of one document.
+    /// Does not respond to reads of one document.
     Holds,
-    /// Reports success for removals without removing anything.
+    /// Responds to removals with success, without removing anything.
     Keeps,
-    /// Every write changes the document `other` too.
+    /// Changes the document `other` with every write.
     Meddles,
     /// Refuses removals.
     Refuses,
-    /// Responds with an error to removals and lists.
+    /// Responds to removals and lists with errors.
     Fails,
-    /// Identifies itself as OPA 1.22.0; has no query endpoint.
+    /// Identifies itself as OPA 1.22.0, but has no query endpoint.
     Opa,
-    /// Contains a policy that determines the response to `POST /`.
+    /// Has a policy that determines the response to `POST /`.
     Main,
-    /// Responds to writes with 200 and no body, and to missing documents with 404.
+    /// Responds to writes with 200 and an empty body, and to missing documents with 404.
     Slips,
 }
 
-/// Running engine, which ends with the test program.
+/// Running engine, which stops with the process.
 pub(crate) struct Store {
     pub(crate) url: String,
-    /// Request lines of the received requests, in order of arrival.
+    /// Request lines in order of arrival.
     pub(crate) requests: Receiver<String>,
     shelf: Objects,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Store {
 type Objects = Arc<Mutex<BTreeMap<String, Value>>>;
 
 impl Store {
-    /// Starts an engine that already contains another user's document and policy.
+    /// Starts an engine that already contains a document and a policy of another user.
     pub(crate) fn start(manner: Manner) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("the port"));
@@ -64,7 +64,8 @@ impl Store {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (held, sender) = (Arc::clone(&held), sender.clone());
-                // A client that disconnects ends only its own exchange.
+                // Each connection has its own thread, so a client that disconnects affects no
+                // other.
                 thread::spawn(move || exchange(&stream, manner, &held, &sender));
             }
         });
@@ -96,7 +97,7 @@ fn exchange(
         words.next().unwrap_or_default(),
         words.next().unwrap_or_default(),
     );
-    // Most tests do not read the request lines.
+    // The receiver may be gone, because most tests do not read the request lines.
     let _ = seen.send(line.to_owned());
     let one = path.starts_with("/v1/data/");
     if manner == Manner::Holds && method == "GET" && one {
@@ -116,7 +117,7 @@ fn exchange(
     respond(stream, status, &answer)
 }
 
-/// Returns the response to a request by which OPA is distinguished from other engines.
+/// Returns the response to requests by which the program recognizes OPA.
 fn as_opa(method: &str, path: &str, head: &str) -> Option<(&'static str, &'static str)> {
     const MISSING: &str = "404 page not found";
     Some(match (method, path) {

@@ -1,4 +1,4 @@
-//! Submissions: generated ones are accepted, ones edited by hand are not.
+//! Submissions: generated ones are accepted, edited ones are refused.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -21,7 +21,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
 const PLACE: &str = "results/engine-query/mock/1.0";
 const RULE: &str = "engine/v1/query/post/";
 
-/// Creates the submission of a mock that violates some rules.
+/// Creates a submission for a mock that breaks some rules; returns its folder.
 fn submitted() -> (Program, PathBuf) {
     let mock = Mock::start(&[]);
     mock.switch(
@@ -78,7 +78,7 @@ fn pack(folder: &Path, text: &str) {
     packed.finish().expect("it is whole");
 }
 
-/// Returns the lines that do not match the predicate.
+/// Returns the lines that do not satisfy a predicate.
 fn without(text: &str, unwanted: impl Fn(&str) -> bool) -> String {
     let lines = text.lines().filter(|line| !unwanted(line));
     lines.map(|line| format!("{line}\n")).collect()
@@ -93,7 +93,7 @@ fn changed() {
             line.starts_with(&format!("{{\"event\":\"{kind}\"")) && line.contains(&rule)
         }
     };
-    // A failed rule is reported as passed.
+    // Changes the verdict of a failed rule to a pass.
     let failing = evidence
         .lines()
         .find(|line| of_rule("judged")(line) && line.contains("\"fail\""));

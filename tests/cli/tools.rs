@@ -1,5 +1,5 @@
-//! Commands around a run: detection of the server, completions, the manual page, and watching a
-//! file for changes.
+//! Commands in addition to `run`: detection of the server, completions, the manual page, and
+//! `--watch`.
 
 use std::io::{BufRead as _, BufReader, Read};
 use std::sync::mpsc::{Receiver, channel};
@@ -123,9 +123,9 @@ fn watched_file() {
     let first = seen("proven 1 of 1");
     std::fs::write(program.folder.path().join("server"), "22").expect("a changed file");
     let second = seen("proven 1 of 1") && seen("0 better, 0 worse, 0 still to mend");
-    // It waits after each of the two runs.
+    // The program waits for a change after each of both runs.
     let waits = [(); 2].map(|()| read(&err, "waiting for server to change"));
-    // A signal during a wait ends it with the exit code of the last run.
+    // A signal during the wait ends the program, with the exit code of the last run.
     let asked = signal(child.id(), "-TERM");
     let ended = child.wait().expect("it has ended");
     assert!(first, "no first run");
@@ -140,7 +140,7 @@ fn forward(stream: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, lines) = channel();
     std::thread::spawn(move || {
         for line in BufReader::new(stream).lines().map_while(Result::ok) {
-            // The test may have ended already.
+            // The receiver may be gone at the end of the test.
             let _ = sender.send(line);
         }
     });

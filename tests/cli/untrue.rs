@@ -1,4 +1,4 @@
-//! Evidence that no run can have produced is rejected.
+//! Falsified evidence is refused: changes that cannot be the result of a run.
 
 #![expect(
     clippy::indexing_slicing,
@@ -47,7 +47,7 @@ fn readdress(exchange: &mut Value, start: &str) {
     exchange["request"]["url"] = json!(format!("{start}/{path}"));
 }
 
-/// Corrects the number of requests in the last event after a change of the others.
+/// Sets the number of requests in the last event, after exchanges were added or removed.
 fn count(events: &mut Events) {
     let exchanges = events.iter().filter(|event| event["event"] == "exchange");
     let requests = exchanges.count();
@@ -64,7 +64,7 @@ fn move_to(events: &mut Events, from: usize, to: usize) {
     events.insert(to, event);
 }
 
-/// Name of a change, the change, and the expected message.
+/// Case: its name, the change of the events, and the expected error message.
 type Case = (&'static str, fn(&mut Events), &'static str);
 
 const CASES: &[Case] = &[
@@ -236,7 +236,7 @@ fn lies() {
     let mock = Mock::start(&[]);
     let program = Program::new();
     let url = format!("http://{}", mock.address("engine"));
-    // A header of the user, so that a redacted value is legitimate.
+    // With a header of the user, a redacted value in the evidence is legitimate.
     let own = "--header=X-Own: secret-of-mine";
     let told = "--report=ndjson=told";
     let ran = program.run(&["run", "--engine-url", &url, own, told, RULE]);
@@ -257,7 +257,8 @@ fn lies() {
         assert!(ran.code == 2 && ran.err.contains(why), "{case}: {ran:?}");
         assert!(!program.folder.path().join("page.html").exists(), "{case}");
     }
-    // A report that does not judge again never prints commands from the evidence.
+    // A report that does not judge again takes the verdict from the evidence, but generates its
+    // commands itself.
     let place = events.iter().position(|event| event["verdict"] == "pass");
     let mut failing = events.clone();
     failing[place.expect("a rule that holds")]["verdict"] = json!({"fail": {
@@ -268,7 +269,7 @@ fn lies() {
     let ran = program.run(&["report", "changed"]);
     ran.expect(1, &["FAIL", "curl -i "]);
     assert!(!ran.out.contains("touch taken"), "{ran:?}");
-    // Exchanges of another run are not evidence for this run.
+    // Exchanges with the id of another run do not count as evidence.
     let run = events[0]["run"].as_str().expect("a name").to_owned();
     let other = text.replace(&run, "other1").replacen("other1", &run, 1);
     let end = other.rfind("other1").expect("the end");
@@ -278,7 +279,7 @@ fn lies() {
     ran.expect(3, &["incomplete"]);
 }
 
-/// Cases on evidence joined from two shards.
+/// Changes of evidence that was joined from two shards.
 const JOINED: &[Case] = &[
     (
         "one request goes to another host",
@@ -363,7 +364,7 @@ fn shards() {
         let ran = program.run(&["report", "judge", "changed"]);
         assert!(ran.code == 2 && ran.err.contains(why), "{case}: {ran:?}");
     }
-    // All joined evidence must be of one target.
+    // Evidence of different targets cannot be joined.
     let other = program
         .read("2")
         .replacen("\"name\":\"custom\"", "\"name\":\"other\"", 1);

@@ -1,5 +1,4 @@
-//! Wrong usage fails with exit code 2 and a message that names the error; commands that need no
-//! target succeed.
+//! Wrong usage: exit code 2 with a message about the error. Commands that need no target succeed.
 
 use crate::program::Program;
 
@@ -211,7 +210,7 @@ fn precedence() {
     program
         .run(&["--seed", "33"])
         .expect(0, &["seed 33", "proven 1 of 1 rules"]);
-    // An environment variable by its former name, which the new name overrides.
+    // The variable is also accepted under an older name; the current name takes precedence.
     let program = program.variable("CONFORMANCE_PATIENCE", "-3");
     program.run(&[]).expect(2, &["invalid time limit -3"]);
     let program = program.variable("CONFORMANCE_EVENTUAL_TIMEOUT", "10");

@@ -1,4 +1,4 @@
-//! Outcome of a run, as an exit code.
+//! Results of runs as exit codes.
 
 use std::process::Command;
 
@@ -84,7 +84,7 @@ fn unreachable() {
     program
         .run(&["--engine-url", &url, PASSES])
         .expect(4, &["cannot be reached", "nothing listens there"]);
-    // The same message only, whatever is selected.
+    // The message is printed once, however many rules are selected.
     let ran = program.run(&["--engine-url", &url]);
     assert_eq!(
         ran.out.lines().filter(|line| !line.is_empty()).count(),
@@ -180,7 +180,7 @@ fn long_bodies() {
     let longest = evidence.lines().map(str::len).max();
     assert!(longest < Some(2 << 20), "{longest:?}");
     assert!(evidence.contains("\"sha256\""), "no digest");
-    // A body that is left out of the evidence is not judged by its prefix.
+    // If the evidence contains only the beginning of a body, the rule cannot be judged again.
     let again = ["report", "judge", "r.ndjson"];
     program.run(&again).expect(3, &["evidence"]);
 }
@@ -198,7 +198,7 @@ fn given_up() {
     let program = Program::new();
     run_with_limit(
         |limit| program.run(&[&on[..], &["--timeout", limit]].concat()),
-        // The health check timed out too.
+        // A run in which the health check also timed out does not count.
         |ran| !ran.out.contains(told),
     )
     .expect(4, &[told]);
@@ -224,7 +224,7 @@ fn wrong_status() {
         let ran = program.run(&[&on[..], &["--repro=repro", rule]].concat());
         ran.expect(1, &[status, note]);
         assert!(ran.out.find(status) < ran.out.find(note), "{ran:?}");
-        // The reproducer fails too.
+        // The reproducer fails for the same reason.
         let script = Command::new("sh")
             .arg(program.folder.path().join(format!("repro/{rule}.sh")))
             .output();
@@ -234,19 +234,19 @@ fn wrong_status() {
 }
 
 fn interrupted() {
-    // During detection of the target, whose responses never time out.
+    // Interrupts the detection of the target, which waits for a response without a timeout.
     interrupted_by("-TERM", NEVER, "/v1/data").expect(130, &["interrupted"]);
-    // During a rule whose removals time out.
+    // Interrupts a rule; its removals then time out.
     run_with_limit(
         |limit| interrupted_by("-INT", limit, "PUT "),
-        // The run timed out before it was interrupted.
+        // A run that timed out before the interrupt does not count.
         |ran| ran.code != 130,
     )
     .expect(130, &["interrupted"]);
 }
 
-/// Starts a run with this timeout, in seconds, on a target that never responds, and sends it the
-/// signal `by` once it has sent a request that contains `asked`.
+/// Starts a run with a timeout in seconds on a target that does not respond. When the target
+/// receives a request that contains `asked`, the signal `by` is sent to the run.
 fn interrupted_by(by: &str, timeout: &str, asked: &str) -> Ran {
     let program = Program::new();
     let server = Server::start(Answers::Hangs);

@@ -1,9 +1,9 @@
-//! Arguments of a test program with its own harness.
+//! Command-line arguments of test programs that have their own harness.
 
 use libtest_mimic::Arguments;
 
-/// Parses the arguments. `RUST_TEST_THREADS`, which the usual harness reads by itself, sets the
-/// number of parallel tests unless `--test-threads` does.
+/// Parses the arguments. Without `--test-threads`, the variable `RUST_TEST_THREADS` sets the number
+/// of parallel tests, as in the standard harness.
 pub(crate) fn arguments() -> Arguments {
     let mut arguments = Arguments::from_args();
     let threads = std::env::var("RUST_TEST_THREADS").ok();

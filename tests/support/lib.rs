@@ -1,1 +1,1 @@
-//! Empty library of the package that contains the tests of the workspace.
+//! Empty library, which Cargo requires for the package with the workspace's tests.

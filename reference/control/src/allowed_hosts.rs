@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-/// Names of the loopback interface, in addition to those below `localhost`.
+/// Host names of the loopback interface; names that end in `.localhost` belong to it, too.
 const LOOPBACK: &[&str] = &[
     "localhost",
     "localhost.localdomain",
@@ -16,9 +16,9 @@ const LOOPBACK: &[&str] = &[
     "ip6-loopback",
 ];
 
-/// Returns the address that a host is reached at, if the host is an address. An IPv6 address that
-/// embeds an IPv4 address, as with NAT64, becomes the IPv4 address; the unspecified address becomes
-/// the loopback address, where connections to it end up.
+/// Parses a host as an IP address; `None` if the host is a name. An IPv4 address that is embedded
+/// in an IPv6 address, as with NAT64, is returned as IPv4. An unspecified address (`0.0.0.0` or
+/// `::`) is returned as the loopback address, to which systems connect instead.
 fn address(host: &str) -> Option<IpAddr> {
     let bare = host
         .strip_prefix('[')
@@ -34,11 +34,11 @@ fn address(host: &str) -> Option<IpAddr> {
     })
 }
 
-/// Extracts the IPv4 address embedded in an IPv6 address: mapped, translated, compatible, or NAT64.
+/// Extracts the IPv4 address embedded in an IPv6 address: mapped, translated, compatible or NAT64.
 fn held(v6: Ipv6Addr) -> Option<Ipv4Addr> {
     let last = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
     match v6.segments() {
-        // The unspecified address and loopback.
+        // `::` and `::1` embed no IPv4 address.
         [0, 0, 0, 0, 0, 0, 0, 0 | 1] => None,
         [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
         | [0, 0, 0, 0, 0xffff, 0, high, low]
@@ -48,8 +48,8 @@ fn held(v6: Ipv6Addr) -> Option<Ipv4Addr> {
     }
 }
 
-/// Returns the canonical form of a host: names in lower case, addresses as those that they are
-/// reached at, and everything that leads to the loopback interface as `localhost`.
+/// Returns the canonical form of a host: a name in lower case, an address as [`address`] returns
+/// it, and `localhost` for everything that leads to the loopback interface.
 pub(super) fn canonical(host: &str) -> String {
     let host = host.trim_end_matches('.').to_lowercase();
     let address = address(&host);
@@ -63,7 +63,7 @@ pub(super) fn canonical(host: &str) -> String {
     }
 }
 
-/// Formats an address as in a URL.
+/// Formats an address for a URL: IPv6 in brackets.
 fn in_brackets(address: IpAddr) -> String {
     match address {
         IpAddr::V4(v4) => v4.to_string(),
@@ -71,7 +71,7 @@ fn in_brackets(address: IpAddr) -> String {
     }
 }
 
-/// Patterns for allowed hosts.
+/// Glob patterns for allowed hosts.
 #[derive(Debug, Clone)]
 pub(super) struct AllowedHosts(GlobSet);
 
@@ -92,9 +92,9 @@ impl AllowedHosts {
         set.map(Self).map_err(|failure| failure.to_string())
     }
 
-    /// Whether a pattern matches a host, alone or with its port. An address is matched as the one
-    /// that it is reached at; an IPv6 address is in brackets, so that no part of it can be mistaken
-    /// for a port.
+    /// Returns true if a pattern matches the host, alone or with its port. An address is first
+    /// converted by [`address`]. An IPv6 address is in brackets, to separate its colons from that
+    /// of the port.
     pub(super) fn allows(&self, host: &str, port: Option<u16>) -> bool {
         let mut host = host.trim_end_matches('.').to_ascii_lowercase();
         if let Some(address) = address(&host) {
@@ -108,8 +108,8 @@ impl AllowedHosts {
     }
 }
 
-/// Rewrites a pattern so that its addresses are in canonical form and the brackets of an IPv6
-/// address are literal.
+/// Converts a pattern to a glob: addresses become canonical, and the brackets of an IPv6 address
+/// match literally.
 fn literal(text: &str) -> String {
     let (host, port) = match text.rsplit_once(':') {
         Some((host, port)) if !port.ends_with(']') && address(text).is_none() => (host, Some(port)),

@@ -1,4 +1,4 @@
-//! Blocking work with cancellation.
+//! Blocking work on its own thread, with a time limit and cancellation.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-/// Reason why work did not complete.
+/// Reason why the work has no result.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Lost {
     #[error("not done within {0} s")]
@@ -17,7 +17,7 @@ pub(super) enum Lost {
     Thread(std::io::Error),
 }
 
-/// Sets its flag when it is dropped.
+/// Guard that sets its flag when it is dropped.
 struct Cancel(Arc<AtomicBool>);
 
 impl Drop for Cancel {
@@ -26,8 +26,9 @@ impl Drop for Cancel {
     }
 }
 
-/// Runs work on a separate thread; unlike for those of the runtime, nobody waits for it when the
-/// server stops. The flag signals to the work that its result is no longer needed.
+/// Runs blocking work on its own thread and waits for the result. Unlike the blocking threads of
+/// tokio, such a thread does not delay the shutdown of the server. The flag passed to the work
+/// becomes true when the result is no longer needed.
 ///
 /// # Errors
 /// When the time limit expires, the work panics, or no thread can be spawned.
@@ -40,7 +41,7 @@ pub(super) async fn run<T: Send + 'static>(
     let (done, waiting) = oneshot::channel();
     let thread = std::thread::Builder::new().name("blocking".to_owned());
     let spawned = thread.spawn(move || {
-        // The receiver may be gone.
+        // The caller may have stopped waiting.
         let _ = done.send(work(&cancelled));
     });
     spawned.map_err(Lost::Thread)?;

@@ -1,8 +1,8 @@
 //! Encryption of secrets at rest: XChaCha20-Poly1305 with a random nonce for each value, bound
 //! to the name of its secret.
 //!
-//! A sealed value is `ID:BASE64`, the id of its key and the nonce with the ciphertext. Values that
-//! older versions sealed have no id.
+//! A sealed value has the form `ID:BASE64`: the id of its key, then the nonce and the ciphertext.
+//! Values without an id, which older versions sealed, are still opened.
 
 use std::fmt;
 use std::fs::File;
@@ -22,10 +22,11 @@ const NONCE: usize = 24;
 /// Length of a key id in hexadecimal digits.
 const ID: usize = 16;
 
-/// Prefix hashed before a key to derive its id, so that the id is useful for nothing else.
+/// Prefix of the bytes that are hashed to derive the id of a key, so that the id differs from other
+/// hashes of the key.
 const ID_PURPOSE: &[u8] = b"id of an encryption key\0";
 
-/// Reason why a key or a sealed value cannot be used. Reveals nothing about the key or the value.
+/// Reason why a key or a sealed value cannot be used. The message contains no part of either.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CipherError {
     #[error("an encryption key is 32 random bytes in base64")]
@@ -42,7 +43,7 @@ pub(crate) enum CipherError {
     Rotated,
 }
 
-/// Seals secrets with a key.
+/// Encryption key of secrets.
 pub(crate) struct Cipher {
     id: String,
     aead: XChaCha20Poly1305,
@@ -79,8 +80,8 @@ impl Cipher {
         Self::from_text(&text)
     }
 
-    /// Creates a cipher from a key file. If the file does not exist, it is created, readable for
-    /// its owner only; the creation is atomic.
+    /// Creates a cipher from a key file. A missing file is created atomically with a random key,
+    /// readable for its owner only.
     pub(crate) fn from_file_or_new(path: &Path) -> Result<Self, CipherError> {
         let failed = |failure| CipherError::File(path.display().to_string(), failure);
         if path.try_exists().map_err(failed)? {
@@ -101,7 +102,7 @@ impl Cipher {
                 folder.sync_all().map_err(failed)?;
                 Self::from_text(&line)
             }
-            // Another process created it first.
+            // Another process has created the file in the meantime.
             Err(failure) if failure.error.kind() == ErrorKind::AlreadyExists => {
                 Self::from_file(path)
             }
@@ -109,7 +110,7 @@ impl Cipher {
         }
     }
 
-    /// Creates a cipher with a random key that is lost when the process ends.
+    /// Creates a cipher with a random key that is not stored.
     pub(crate) fn ephemeral() -> Result<Self, CipherError> {
         Self::from_text(&random_key()?)
     }
@@ -119,7 +120,7 @@ impl Cipher {
         &self.id
     }
 
-    /// Seals a value under a name, and returns it as a string.
+    /// Encrypts a value, bound to the name of its secret, and returns the sealed value as a string.
     pub(crate) fn seal(&self, name: &str, value: &[u8]) -> Result<String, CipherError> {
         let mut nonce = [0; NONCE];
         getrandom::fill(&mut nonce).map_err(|_| CipherError::NoRandomness)?;
@@ -133,7 +134,7 @@ impl Cipher {
         Ok(format!("{}:{}", self.id, STANDARD.encode(sealed)))
     }
 
-    /// Opens a value that was sealed under a name.
+    /// Decrypts a sealed value; fails if it was sealed under another name or with another key.
     pub(crate) fn open(&self, name: &str, sealed: &str) -> Result<Zeroizing<Vec<u8>>, CipherError> {
         let text = match key_id(sealed) {
             Some(id) if id != self.id => return Err(CipherError::OtherKey),
@@ -179,7 +180,7 @@ mod tests {
         assert_ne!(sealed, cipher.seal("a", b"hush")?);
         assert_eq!(cipher.open("a", &sealed)?.as_slice(), b"hush");
         assert_eq!(key_id(&sealed), Some(cipher.id()));
-        // Values sealed by older versions have no id.
+        // A value without an id, as older versions sealed it.
         let (_, old) = sealed.split_once(':').unwrap_or_default();
         assert_eq!(key_id(old), None);
         assert_eq!(cipher.open("a", old)?.as_slice(), b"hush");

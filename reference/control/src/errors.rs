@@ -48,12 +48,12 @@ impl From<CipherError> for ApiError {
     }
 }
 
-/// 400: the path has a segment `.` or `..`, which is not a valid name everywhere.
+/// 400: a segment of the path is `.` or `..`.
 pub(super) fn dots() -> ApiError {
     ApiError::invalid_parameter("invalid path: expected no segment `.` or `..`")
 }
 
-/// 404: the path has an empty name.
+/// 404: a name in the path is empty.
 pub(super) fn nameless() -> ApiError {
     ApiError::new(Code::NotFound, "the path names nothing")
 }
@@ -64,18 +64,18 @@ pub(super) fn never_built(bundle: &str) -> ApiError {
     ApiError::new(Code::NotFound, message)
 }
 
-/// 403: a bundle would be written outside of its owner's prefix.
+/// 403: the object or file of a bundle is not below the prefix of its owner.
 pub(super) fn outside_prefix(owner: &str, prefix: &str) -> ApiError {
     let message = format!("bundles of `{owner}` lie below `{prefix}`");
     ApiError::new(Code::NotAuthorized, message)
 }
 
-/// 500: the database is unusable, with the reason that the health endpoint reports.
+/// 500: the database cannot be used; the message is that of the health endpoint.
 pub(super) fn unhealthy(database_failure: DatabaseError) -> ApiError {
     ApiError::new(Code::InternalError, database_failure.to_string())
 }
 
-/// 503: the disk with the folder of a bundle does not respond in time.
+/// 503: the disk that contains the file of a bundle does not respond in time.
 pub(super) fn folder_silent() -> ApiError {
     let message = "the folder of the bundle does not answer";
     ApiError::new(Code::Unavailable, message)

@@ -1,7 +1,8 @@
-//! Keyring: the encryption keys of a server, and which of them seals.
+//! Keyring: the encryption keys of a server. One of them is active: it seals new values.
 //!
-//! The key check of the database identifies the key that its secrets are sealed with. A server may
-//! have additional keys, so that during a rotation every server has both the old and the new key.
+//! The key check is a value in the database, sealed with the key of all its secrets; it identifies
+//! this key. A server may have additional keys, so that every server can have both the old and the
+//! new key during a rotation.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,20 +12,20 @@ use zeroize::Zeroizing;
 
 use super::cipher::{Cipher, CipherError, key_id};
 
-/// Name under which the key check of a database is sealed; no secret can have it.
+/// Name under which the key check is sealed; no secret can have an empty name.
 const KEY_CHECK: &str = "";
 
 /// The encryption keys of a server.
 pub(crate) struct Keyring(ArcSwap<KeyringState>);
 
-/// Keys, of which one seals.
+/// The keys and the active one, replaced together.
 struct KeyringState {
     ciphers: Vec<Arc<Cipher>>,
     active: Arc<Cipher>,
 }
 
 impl Keyring {
-    /// Creates a keyring with the key to use unless the database requires another, and others.
+    /// Creates a keyring with an active key and further keys.
     pub(crate) fn new(current: Cipher, further: Vec<Cipher>) -> Self {
         let active = Arc::new(current);
         let mut ciphers = vec![Arc::clone(&active)];
@@ -32,10 +33,10 @@ impl Keyring {
         Self(ArcSwap::from_pointee(KeyringState { ciphers, active }))
     }
 
-    /// Switches sealing to the key that opens the key check of the database.
+    /// Makes the key that opens the key check of the database the active one.
     ///
     /// # Errors
-    /// `OtherKey` when no key opens it; then nothing changes.
+    /// `OtherKey` when no key opens the key check; then nothing changes.
     pub(crate) fn adopt(&self, check: &str) -> Result<(), CipherError> {
         let held = self.0.load_full();
         let opens = |cipher: &&Arc<Cipher>| cipher.open(KEY_CHECK, check).is_ok();
@@ -46,12 +47,13 @@ impl Keyring {
         Ok(())
     }
 
-    /// Replaces the keys with those of another keyring.
+    /// Replaces all keys with those of another keyring.
     pub(crate) fn replace(&self, other: &Self) {
         self.0.store(other.0.load_full());
     }
 
-    /// Whether one of the keys sealed the key check of the database.
+    /// Returns true if one of the keys has the id in the key check; true for a key check without an
+    /// id.
     pub(crate) fn knows(&self, check: &str) -> bool {
         let held = self.0.load();
         match key_id(check) {
@@ -60,17 +62,17 @@ impl Keyring {
         }
     }
 
-    /// Creates a key check for a database.
+    /// Creates a key check with the active key.
     pub(crate) fn check(&self) -> Result<String, CipherError> {
         self.seal(KEY_CHECK, KEY_CHECK.as_bytes())
     }
 
-    /// Seals a value under a name.
+    /// Encrypts a value with the active key, bound to the name of its secret.
     pub(crate) fn seal(&self, name: &str, value: &[u8]) -> Result<String, CipherError> {
         self.0.load().active.seal(name, value)
     }
 
-    /// Opens a value that one of the keys sealed under a name.
+    /// Decrypts a value that any of the keys sealed under the name.
     pub(crate) fn open(&self, name: &str, sealed: &str) -> Result<Zeroizing<Vec<u8>>, CipherError> {
         let held = self.0.load();
         let mut opened = held.ciphers.iter().map(|cipher| cipher.open(name, sealed));
@@ -105,7 +107,7 @@ mod tests {
         let sealed = both.seal("a", b"v")?;
         assert_eq!(key_id(&sealed), Some(old.id()));
         assert_eq!(only_old.open("a", &sealed)?.as_slice(), b"v");
-        // After the rotation the other key seals, and both open.
+        // After the rotation, the other key is active, and values of both are opened.
         let rotated = Keyring::new(key(2)?, Vec::new()).check()?;
         assert!(only_old.adopt(&rotated).is_err() && !only_old.knows(&rotated));
         both.adopt(&rotated)?;

@@ -62,17 +62,17 @@ use http_server::{ApiError, Reply, Request, Service};
 /// Maximum size of a request body, in bytes.
 const BODY_LIMIT: usize = 8 << 20;
 
-/// Maximum size of a request body that is parsed in negligible time, in bytes.
+/// Maximum size of a request body that is parsed on a connection thread, in bytes.
 const QUICK_BODY: usize = 16 << 10;
 
-/// Maximum number of concurrent requests; further ones wait on their connections.
+/// Maximum number of concurrent requests; further requests wait for a permit.
 const RUNNING: usize = 64;
 
-/// The control plane.
+/// State of the control plane, shared by all requests.
 #[derive(Debug)]
 pub struct Control {
     options: Options,
-    /// Prefix of all paths; may be empty.
+    /// Prefix of all request paths; may be empty.
     prefix: String,
     store: Store,
     cipher: Keyring,
@@ -80,7 +80,7 @@ pub struct Control {
     health: Health,
     settings: Settings,
     metrics: Metrics,
-    /// One permit for each concurrent request.
+    /// Permits for concurrent requests.
     running: Arc<Semaphore>,
 }
 
@@ -88,8 +88,8 @@ pub struct Control {
 /// and applies the definitions of the configuration.
 ///
 /// # Errors
-/// When something that the options name cannot be used, or the encryption key is not the one that
-/// the database was created with. A database that cannot be used is left unchanged.
+/// When a file, folder or database of the options cannot be used, or the encryption key does not
+/// match the database. A database that cannot be used is left unchanged.
 pub async fn open(options: &Options) -> Result<Arc<Control>, StartError> {
     let refused = |failure: &dyn std::error::Error| StartError::new(failure.to_string());
     let settings = options.settings()?;
@@ -143,17 +143,17 @@ impl From<StoreError> for StartError {
     }
 }
 
-/// Routing result for a request.
+/// Result of the route lookup.
 type ControlMatch = RouteMatch<'static, Handler>;
 
 impl Service for Control {
     const IS_BRIEF: bool = true;
 
-    /// Handles a request in a task separate from the connection, so that a client disconnect cannot
-    /// cancel it and leave a transaction open on a pooled connection of the database.
+    /// Handles a request in a task separate from the connection: if a client disconnect cancelled
+    /// it, a transaction would stay open on a pooled connection of the database.
     async fn answer(self: &Arc<Self>, request: Request) -> Reply {
-        // Health checks and other public endpoints are answered even when all permits are taken by
-        // requests that wait for the database, and do not wait for a thread.
+        // Public endpoints, such as health checks, require no permit: they respond even when
+        // requests that wait for the database have taken all permits.
         let found = find_route(&request, &self.prefix);
         let works = match &found {
             Ok(RouteMatch::Found { route, .. }) => !route.endpoint.is_public(),
@@ -211,7 +211,7 @@ impl Service for Control {
 }
 
 impl Control {
-    /// Routes a request, with a time limit if the database may stop responding.
+    /// Routes a request, with a time limit if the database can stop responding.
     async fn route_in_time(
         &self,
         request: Request,
@@ -229,8 +229,8 @@ impl Control {
         answered.unwrap_or_else(|failure| failure.reply())
     }
 
-    /// Runs the checks that precede a handler, in this order: the path, the method, the key, the
-    /// escapes and the dots of the path. Sets `name` to the pattern of the route.
+    /// Checks path, method, key, escapes and dots of the path, in this order, then calls the
+    /// handler. Sets `name` to the pattern of the route.
     async fn route(
         &self,
         mut request: Request,
@@ -258,28 +258,29 @@ impl Control {
                     },
                 }
             }
-            // Only paths with parameters can have an invalid escape, and those require a key.
+            // Only paths with parameters can have an invalid escape, and all of these require a
+            // key.
             Err(_) if self.principal(&request).is_none() => Ok(unauthorized()),
             Err(failure) => Err(failure),
         }
     }
 
-    /// Authenticates the caller against the current keys: a removed key is rejected, even on a
-    /// connection that used it before.
+    /// Authenticates the caller for each request against the current keys: a removed key is
+    /// rejected, even on a connection that used it before.
     fn principal(&self, request: &Request) -> Option<Principal> {
         let keys = self.keys.load();
         keys.principal(request.header("authorization")?).cloned()
     }
 }
 
-/// Whether a request takes so little processor time that a connection thread may handle it. Large
-/// definitions take longer to parse, and lists or indented output take longer to serialize.
+/// Returns true if a request needs so little processor time that a connection thread may handle it.
+/// Large definitions take longer to parse, and lists and indented output to serialize.
 fn is_quick(request: &Request, found: &Result<ControlMatch, ApiError>) -> bool {
     let of_one = matches!(found, Ok(RouteMatch::Found { segments, .. }) if !segments.is_empty());
     of_one && request.body.len() <= QUICK_BODY && !request.flag("pretty")
 }
 
-/// Routes a request whose path begins with a prefix. `HEAD` is routed as `GET`.
+/// Finds the route of a request whose path begins with the prefix. `HEAD` is routed as `GET`.
 fn find_route(request: &Request, prefix: &str) -> Result<ControlMatch, ApiError> {
     let method = match request.method {
         Method::HEAD => &Method::GET,
@@ -289,7 +290,7 @@ fn find_route(request: &Request, prefix: &str) -> Result<ControlMatch, ApiError>
     Ok(found.unwrap_or(RouteMatch::NotFound))
 }
 
-/// Serves `control/common/authentication/unauthorized-is-plain-text`.
+/// 401 in plain text. Serves `control/common/authentication/unauthorized-is-plain-text`.
 fn unauthorized() -> Reply {
     Reply::text(StatusCode::UNAUTHORIZED, "Unauthorized\n")
 }

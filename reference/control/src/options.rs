@@ -18,14 +18,14 @@ use super::worker::Settings;
 use http_server::StartError;
 use http_server::units::{duration, size_or_none};
 
-/// Environment variable with the encryption key. It is not a flag, because flags appear in process
-/// listings.
+/// Environment variable with the encryption key. There is no flag for it, because process listings
+/// show flags.
 pub(super) const KEY_VARIABLE: &str = "REFERENCE_ENCRYPTION_KEY";
 
-/// Environment variable with another key that secrets may still be encrypted with.
+/// Environment variable with a further key, with which some secrets may still be encrypted.
 const PREVIOUS_KEY_VARIABLE: &str = "REFERENCE_PREVIOUS_ENCRYPTION_KEY";
 
-/// Environment variable with the key that a rotation encrypts secrets with.
+/// Environment variable with the new key of a rotation.
 pub(super) const NEW_KEY_VARIABLE: &str = "REFERENCE_NEW_ENCRYPTION_KEY";
 
 /// Command-line options of the control plane.
@@ -102,7 +102,7 @@ pub struct Options {
     pub(super) no_builder: bool,
 }
 
-/// Returns the environment variables that are set.
+/// Returns the values of the environment variables that are set.
 fn variables(names: &[String]) -> BTreeMap<String, String> {
     let set = |name: &String| Some((name.clone(), std::env::var(name).ok()?));
     names.iter().filter_map(set).collect()
@@ -114,7 +114,7 @@ fn trimmed(prefix: &str) -> String {
 }
 
 impl Options {
-    /// Returns the settings of the workers.
+    /// Converts the options to the settings of requests and builds.
     ///
     /// # Errors
     /// When a folder does not exist, a pattern is invalid, or the interval between builds is zero.
@@ -164,7 +164,7 @@ impl Options {
         })
     }
 
-    /// Returns the limits for evaluations of a build.
+    /// Returns the limits on the time and memory of evaluations in a build.
     fn evaluation_bounds(&self) -> EvaluationBounds {
         let (time, memory) = (self.build_evaluation_timeout, self.build_evaluation_memory);
         EvaluationBounds {
@@ -178,10 +178,10 @@ impl Options {
         self.database.clone().unwrap_or_default()
     }
 
-    /// Checks that the address names a supported database.
+    /// Parses the address of the database.
     ///
     /// # Errors
-    /// When it does not.
+    /// When the kind of the database is not supported.
     pub(super) fn check_database(&self) -> Result<Database, StartError> {
         let message =
             "the database must be sqlite:FILE, sqlite::memory: or postgres://USER@HOST/NAME";
@@ -194,8 +194,9 @@ impl Options {
         }
     }
 
-    /// Returns the keys from the options, the environment or the key file of the database. For an
-    /// SQLite file without a key check, a key is created.
+    /// Returns the keys from the options, the environment or the key file next to the SQLite file.
+    /// For an SQLite file without a key check, a missing key file is created; a database in memory
+    /// has a temporary key.
     ///
     /// # Errors
     /// When there is no usable key for the database.
@@ -227,7 +228,8 @@ impl Options {
         Ok(Keyring::new(current, self.previous_keys()?))
     }
 
-    /// Returns the configured or existing keys; `None` when there is no current key.
+    /// Returns the keys from the options, the environment or an existing key file; `None` without a
+    /// current key.
     ///
     /// # Errors
     /// When a given key cannot be used.

@@ -7,26 +7,27 @@ use sha2::{Digest, Sha256};
 use super::model::Kind;
 use http_server::{ApiError, Request};
 
-/// Maximum number of items of a page, and the default.
+/// Maximum and default number of items in a page.
 const MAX_PAGE: u32 = 100;
 
-/// Number of bytes of a cursor that prove that it was issued for the collection.
+/// Number of bytes in a cursor that are a checksum of the collection and the position.
 const CHECK: usize = 4;
 
-/// Part of a collection that a request asks for.
+/// Parameters `limit` and `cursor` of a request for a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Page {
-    /// Position of the last item that the client has seen.
+    /// Row id of the last item of the previous page.
     pub(crate) after: i64,
     /// Maximum number of items to return.
     pub(crate) limit: u32,
 }
 
 impl Page {
-    /// Parses `limit` and `cursor`; an empty value counts as absent.
+    /// Parses `limit` and `cursor`; empty values count as absent.
     ///
-    /// Serves `control/common/paging/limit-not-integer` and the `limit-maximum` rules: a larger
-    /// limit is reduced, one below 1 is refused because no page could satisfy it and make progress.
+    /// Serves `control/common/paging/limit-not-integer` and the `limit-maximum` rules: a limit
+    /// above the maximum is reduced to it; a limit below 1 is refused, because an empty page would
+    /// make no progress.
     ///
     /// # Errors
     /// `invalid_parameter` when the limit is not a positive integer, or the cursor was not issued
@@ -40,7 +41,7 @@ impl Page {
     }
 }
 
-/// Parses `limit`, which defaults to `most` and is capped at it.
+/// Parses `limit`; without one, returns `most`, which is also the maximum.
 ///
 /// # Errors
 /// `invalid_parameter` when it is not a positive integer.
@@ -52,7 +53,7 @@ pub(crate) fn limit_of(request: &Request, most: u32) -> Result<u32, ApiError> {
 fn limit(text: &str) -> Result<u32, ApiError> {
     let digits = text.strip_prefix('+').unwrap_or(text);
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    // A number that overflows its type exceeds the maximum as well.
+    // A number that overflows is above the maximum.
     let limit = digits.parse().unwrap_or(MAX_PAGE);
     if !is_number || limit == 0 {
         let message = format!("`limit` must be an integer of at least 1, not `{text}`");
@@ -61,7 +62,7 @@ fn limit(text: &str) -> Result<u32, ApiError> {
     Ok(limit.min(MAX_PAGE))
 }
 
-/// Returns the cursor that continues after an item.
+/// Returns the cursor for the items after the one with this row id.
 pub(crate) fn cursor(kind: Kind, id: i64) -> String {
     let mut bytes = id.to_be_bytes().to_vec();
     bytes.extend(check(kind, id));
@@ -83,7 +84,8 @@ fn after(kind: Kind, cursor: &str) -> Result<i64, ApiError> {
     }
 }
 
-/// Checksum that tells a cursor from one of another collection and from noise; it is not a secret.
+/// Computes the checksum that detects cursors of other collections and invalid ones; it is not a
+/// secret.
 fn check(kind: Kind, id: i64) -> [u8; CHECK] {
     let mut hash = Sha256::new();
     hash.update(kind.name());

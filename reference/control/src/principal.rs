@@ -9,11 +9,11 @@ use subtle::ConstantTimeEq;
 
 use super::model::Kind;
 
-/// Permissions of a key holder.
+/// Role of an API key, which determines its permissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Role {
-    /// Everything.
+    /// Reads and writes everything.
     Administrator,
     /// Reads everything, writes nothing.
     Viewer,
@@ -23,8 +23,8 @@ pub(crate) enum Role {
     StackOwner,
 }
 
-/// Authenticated caller. It can only be obtained with a valid key, so a handler that accepts one
-/// cannot be reached without.
+/// Authenticated caller. Only a valid key yields one, so a handler with a `&Principal` parameter
+/// cannot be called without authentication.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Principal {
     name: String,
@@ -32,22 +32,22 @@ pub(crate) struct Principal {
 }
 
 impl Principal {
-    /// Returns the name under which definitions are owned.
+    /// Returns the name of the token, under which the caller owns definitions.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether the caller can see definitions of others.
+    /// Returns true if the caller may read definitions of others.
     pub(crate) fn sees_all(&self) -> bool {
         matches!(self.role, Role::Administrator | Role::Viewer)
     }
 
-    /// Whether the caller can change definitions of others.
+    /// Returns true if the caller may change definitions of others.
     pub(crate) fn manages_all(&self) -> bool {
         self.role == Role::Administrator
     }
 
-    /// Whether the caller can create definitions of the kind and change their own.
+    /// Returns true if the caller may create definitions of a kind and change its own.
     pub(crate) fn may_write(&self, kind: Kind) -> bool {
         match self.role {
             Role::Administrator => true,
@@ -57,18 +57,18 @@ impl Principal {
         }
     }
 
-    /// Whether the caller can see a definition of this owner.
+    /// Returns true if the caller may read the definitions of an owner.
     pub(crate) fn sees(&self, owner: &str) -> bool {
         self.sees_all() || self.name == owner
     }
 
-    /// Whether the caller can change a definition of this kind and owner.
+    /// Returns true if the caller may change definitions of a kind and owner.
     pub(crate) fn manages(&self, kind: Kind, owner: &str) -> bool {
         self.may_write(kind) && (self.manages_all() || self.name == owner)
     }
 }
 
-/// SHA-256 of a key. Keys have enough entropy that a slow hash would protect nothing more.
+/// SHA-256 of a key. A slow hash would not add protection, because keys are random and long.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct KeyDigest([u8; 32]);
 
@@ -85,13 +85,16 @@ impl fmt::Debug for KeyDigest {
     }
 }
 
-/// Valid keys, by digest. Nothing else stores keys, so a key stops working as soon as the
-/// configuration is reloaded without it.
+/// Valid keys, by digest. They are stored only here, so a key stops working as soon as a
+/// configuration without it is loaded.
 #[derive(Debug, Default)]
 pub(crate) struct Keys(HashMap<KeyDigest, Principal>);
 
 impl Keys {
-    /// Adds the key of a named token; on failure, returns the name of the token with the same key.
+    /// Adds the key of a named token.
+    ///
+    /// # Errors
+    /// The name of another token that has the same key.
     pub(crate) fn add(&mut self, name: &str, role: Role, digest: KeyDigest) -> Result<(), String> {
         let name = name.to_owned();
         match self.0.insert(digest, Principal { name, role }) {
@@ -100,18 +103,18 @@ impl Keys {
         }
     }
 
-    /// Whether there are no keys.
+    /// Returns true if there are no keys.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns the names of the principals who see everything.
+    /// Returns the names of the principals that may read everything.
     pub(crate) fn seeing_all(&self) -> Vec<&str> {
         let all = self.0.values().filter(|principal| principal.sees_all());
         all.map(Principal::name).collect()
     }
 
-    /// Returns the principal for the value of an Authorization header.
+    /// Returns the principal whose key is in an `Authorization` header, given the header's value.
     pub(crate) fn principal(&self, authorization: &str) -> Option<&Principal> {
         let (scheme, key) = authorization.split_once(' ')?;
         if !scheme.eq_ignore_ascii_case("bearer") {

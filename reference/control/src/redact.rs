@@ -13,11 +13,10 @@ const HIDDEN: &str = "***";
 /// Replacement for a control character.
 const REPLACED: char = char::REPLACEMENT_CHARACTER;
 
-/// Minimum length of a string that is treated as a secret, in bytes: shorter ones occur in ordinary
-/// words and protect nothing.
+/// Minimum length of a string that is masked, in bytes: shorter ones also occur in ordinary words.
 const SHORTEST: usize = 4;
 
-/// Members of secret values that are not secret.
+/// Members of a secret that are not confidential, such as its type.
 const OPEN: &[&str] = &[
     "type",
     "in",
@@ -27,8 +26,8 @@ const OPEN: &[&str] = &[
     "fingerprints",
 ];
 
-/// Masks every string of the secrets' values in the message, and the parts of URLs that may be
-/// secret: other owners may read it.
+/// Masks the strings of the secrets in a message, and the parts of its URLs that may be secret,
+/// because other owners may read the message.
 pub(super) fn redact<'s>(mut message: String, secrets: impl Iterator<Item = &'s Secret>) -> String {
     for secret in secrets {
         if let Ok(mut value) = serde_json::from_slice::<Value>(secret.expose()) {
@@ -45,7 +44,7 @@ pub(super) fn redact<'s>(mut message: String, secrets: impl Iterator<Item = &'s 
 }
 
 /// Masks users, queries and fragments of the URLs in a message. The user of an ssh URL without a
-/// password stays visible, as it only names the login.
+/// password stays visible, because it is only a login name.
 fn without_address_secrets(message: &str) -> String {
     const AFTER: &str = "://";
     let mut shown = String::with_capacity(message.len());
@@ -81,8 +80,8 @@ fn without_address_secrets(message: &str) -> String {
     shown
 }
 
-/// Truncates the message, and replaces control characters, which terminals interpret or PostgreSQL
-/// cannot store: the error may have contained anything.
+/// Truncates a message, and replaces control characters, which terminals interpret and PostgreSQL
+/// cannot store.
 pub(super) fn shorten(message: &str) -> String {
     let is_hidden = |at: char| at.is_control() && !matches!(at, '\n' | '\t');
     let shown = |at| if is_hidden(at) { REPLACED } else { at };
@@ -97,7 +96,7 @@ pub(super) fn shorten(message: &str) -> String {
 fn hide(message: &mut String, value: &Value) {
     match value {
         Value::String(text) => {
-            // The lines of a multi-line key may appear separately.
+            // The lines of a multi-line key may appear separately in a message.
             let lines = text.lines().map(str::trim);
             for part in std::iter::once(text.trim()).chain(lines) {
                 if part.len() >= SHORTEST && message.contains(part) {

@@ -1,4 +1,4 @@
-//! Applies the configuration at the start and at each reload.
+//! Loading of the configuration, at the start and at each reload.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use super::store::StoreError;
 use http_server::ApiError;
 use http_server::StartError;
 
-/// Maximum number of retries to apply the configuration after a concurrent key rotation.
+/// Maximum number of attempts to repeat loading after a concurrent rotation of the key.
 const ROTATIONS: usize = 2;
 
 impl Control {
-    /// Reloads the configuration and the encryption keys, applies the declared definitions, and
-    /// accepts exactly the configured tokens from the next request on.
+    /// Reloads the configuration and the encryption keys, and applies the declared definitions.
+    /// From the next request on, only the configured tokens are accepted.
     ///
     /// # Errors
-    /// When something cannot be used; then nothing changes.
+    /// When a file, a key or a definition cannot be used; then nothing changes.
     pub async fn reload(&self) -> Result<(), StartError> {
         let given = self.options.given_keyring()?;
         let cipher = given.as_ref().unwrap_or(&self.cipher);
@@ -69,7 +69,7 @@ impl Control {
         Ok(config.entries.len())
     }
 
-    /// Resolves the storage locations of declared definitions, and migrates stored ones.
+    /// Resolves the storage locations of declared definitions, and migrates stored definitions.
     async fn settle(&self, config: &mut Config) -> Result<(), StartError> {
         let Config { keys, entries, .. } = config;
         let roots = &self.options.bundle_root;
@@ -77,10 +77,10 @@ impl Control {
         settled.map_err(refused)
     }
 
-    /// Switches sealing to the key that the database was just rotated to, if this server has it.
+    /// Makes the key of a concurrent rotation the active one, if this server has it.
     ///
     /// # Errors
-    /// When it does not have the key, or the database fails.
+    /// When the server does not have the key, or the database fails.
     pub(super) async fn follow_rotation(&self) -> Result<(), ApiError> {
         let check = self.store.key_check().await?;
         let adopted = self.cipher.adopt(&check);

@@ -35,7 +35,8 @@ pub struct RotateKey {
 }
 
 impl RotateKey {
-    /// Rotates the key, and returns a message about it. Repeating a rotation has no effect.
+    /// Rotates the key, and returns a message about the result. A repeated rotation changes
+    /// nothing.
     ///
     /// # Errors
     /// When a key or the database cannot be used; then nothing changes.

@@ -10,27 +10,27 @@ use super::{Control, health, metrics};
 use http_server::path::EscapedSlash;
 use http_server::{ApiError, Reply, Request, Route};
 
-/// Future of a response.
+/// Boxed future of a handler, with the response.
 type ReplyFuture<'a> = Pin<Box<dyn Future<Output = Result<Reply, ApiError>> + Send + 'a>>;
 
-/// Handler of a route. One that acts on behalf of a caller accepts the principal, which only a
+/// Handler of a route. A handler that requires authentication accepts a principal, which only a
 /// valid key yields.
 #[derive(Debug)]
 pub(super) enum Handler {
-    /// Open to everybody.
+    /// Endpoint without authentication.
     Public(for<'a> fn(&'a Control, &'a Request) -> ReplyFuture<'a>),
-    /// Requires a valid key.
+    /// Endpoint that requires a valid key.
     Bearer(for<'a> fn(&'a Control, &'a Principal, &'a Request) -> ReplyFuture<'a>),
 }
 
 impl Handler {
-    /// Whether the handler is open to everybody.
+    /// Returns true if the endpoint requires no key.
     pub(super) fn is_public(&self) -> bool {
         matches!(self, Self::Public(_))
     }
 }
 
-/// Table entry for an endpoint below /v1.
+/// Creates the table entry of an endpoint below `/v1`, which requires a key.
 macro_rules! bearer {
     ($method:ident, $pattern:literal, $($endpoint:ident)::+) => {
         Route {
@@ -44,7 +44,7 @@ macro_rules! bearer {
     };
 }
 
-/// Every endpoint of the control plane.
+/// All endpoints of the control plane.
 pub(super) static ROUTES: &[Route<Handler>] = &[
     Route {
         method: Method::GET,

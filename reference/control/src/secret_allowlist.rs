@@ -9,14 +9,14 @@ use super::model::Secret;
 #[derive(Debug, Clone)]
 pub(super) struct SecretAllowlist {
     name: String,
-    /// Hosts that the secret allows; `None` means every host that the operator allows.
+    /// Allowed hosts of the secret; `None` means every host that the operator allows.
     hosts: Option<AllowedHosts>,
-    /// Whether the operator allows secrets over plain http.
+    /// True if the operator allows secrets over plain http.
     over_http: bool,
 }
 
 impl SecretAllowlist {
-    /// Creates the allowlist of a secret.
+    /// Creates the allowlist of a secret from its `allowed_hosts`.
     ///
     /// # Errors
     /// When its host patterns are invalid.
@@ -33,7 +33,7 @@ impl SecretAllowlist {
     /// Checks whether the secret may be sent to a host.
     ///
     /// # Errors
-    /// The reason why not, without any part of its value.
+    /// The reason for a refusal, without any part of the secret's value.
     pub(super) fn check(
         &self,
         is_private: bool,
@@ -58,7 +58,7 @@ impl SecretAllowlist {
     /// Checks whether the secret may be sent to the host of a URL.
     ///
     /// # Errors
-    /// The reason why not, without any part of its value.
+    /// The reason for a refusal, without any part of the secret's value.
     pub(super) fn check_url(&self, url: &Url) -> Result<(), String> {
         let host = url.host_str().unwrap_or_default();
         let is_private = url.scheme() == "https";

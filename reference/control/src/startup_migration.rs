@@ -1,4 +1,4 @@
-//! Migration of definitions that predate the rules about tenants.
+//! Migration of definitions that older versions stored.
 
 use std::path::PathBuf;
 
@@ -9,8 +9,9 @@ use super::principal::Keys;
 use super::storage_location;
 use super::store::{Store, StoreError};
 
-/// Resolves the storage locations of stored and declared bundles, and records permissions of stored
-/// references. Definitions that violate the rules stay unchanged, and the log names them.
+/// Resolves the storage locations of declared and stored bundles, and records which stored
+/// references their owners may use. Logs each reference to a definition that its owner may not see;
+/// such references stay.
 ///
 /// # Errors
 /// When the database fails.

@@ -1,9 +1,9 @@
 //! Storage locations in canonical form, independent of their spelling in a definition.
 //!
-//! Two bundles at one location would overwrite each other forever, so spellings that may name the
-//! same location count as one: file names that differ in case only, and names that differ in
-//! percent-encoding only, because some file systems and servers see no difference. Object names
-//! stay case-sensitive, as in their storages.
+//! Two bundles at one location would overwrite each other forever. File names that differ only in
+//! case, and names that differ only in percent-encoding, therefore count as the same location: some
+//! file systems and servers do not distinguish them. Object names are case-sensitive, as in their
+//! storages.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,19 +17,19 @@ use super::blocking::{self, Lost};
 use super::model::{Aws, Azure, ObjectStorage, Places};
 use super::storage::Target;
 
-/// Host of Google Cloud Storage, which supports the S3 protocol as well.
+/// Host of Google Cloud Storage, which also supports the S3 protocol.
 const GOOGLE: &str = "storage.googleapis.com";
 
 /// Domain suffixes of Amazon S3 hosts.
 const AMAZON: &[&str] = &[".amazonaws.com", ".amazonaws.com.cn"];
 
-/// Timeout for resolving links on a disk.
+/// Timeout for resolving symbolic links on a disk.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// Limits the number of threads that unresponsive disks can block.
+/// Limit on the number of threads that wait for disks.
 static LOOKUPS: Semaphore = Semaphore::const_new(16);
 
-/// Resolves the locations of a storage without blocking the caller's thread on the disk.
+/// Returns the locations of a storage, computed on another thread because disks may block.
 ///
 /// # Errors
 /// When the disk does not respond in time.
@@ -47,9 +47,9 @@ pub(super) async fn find(storage: ObjectStorage, roots: Vec<PathBuf>) -> Result<
     .await
 }
 
-/// Returns the locations of a storage: the one that its definition names, and the one that links on
-/// the disk resolve to. `roots` are the allowed parent folders of files; without them only the
-/// definition counts.
+/// Returns the locations of a storage. For a file these are the path in the definition, and the
+/// path after symbolic links are resolved. `roots` are the folders that may contain files; without
+/// them, links are not resolved.
 pub(super) fn places(storage: &ObjectStorage, roots: &[PathBuf]) -> Places {
     let mut places = Places::default();
     if let Some(aws) = &storage.aws {
@@ -78,7 +78,7 @@ pub(super) fn places(storage: &ObjectStorage, roots: &[PathBuf]) -> Places {
     places
 }
 
-/// Adds a file and the folders that contain it.
+/// Adds the digests of a file's path and of the folders that contain it.
 fn add_file(places: &mut Places, path: &str) {
     let kind = match path.starts_with('/') {
         true => "file /",
@@ -92,7 +92,7 @@ fn add_file(places: &mut Places, path: &str) {
     places.folders.extend(folders);
 }
 
-/// Whether a storage location is below the folder of an owner: `PREFIX/NAME/`.
+/// Returns true if a storage location is below the folder of an owner, `PREFIX/NAME/`.
 pub(super) fn is_below(
     storage: &ObjectStorage,
     prefix: &str,
@@ -103,7 +103,8 @@ pub(super) fn is_below(
         return false;
     }
     let path = if let Some(aws) = &storage.aws {
-        // With a folder before the bucket, the bucket name is part of the object name.
+        // If the URL has a path, it may be a bucket; the configured bucket is then part of the
+        // object name.
         match endpoint(aws).1.trim_matches('/') {
             "" => aws.key.clone(),
             _ => return false,
@@ -134,8 +135,8 @@ pub(super) fn is_below(
         && is_inside(segments(&decoded(&path)), segments(&decoded(&own)))
 }
 
-/// Returns the server of a bucket, and the path prefix of the bucket: the bucket that the host may
-/// name, and the folder of the URL.
+/// Returns the server of a bucket, and the path in front of the bucket name: a bucket in the host
+/// name, then the path of the URL.
 fn endpoint(aws: &Aws) -> (String, String) {
     let url = aws.url.as_deref().filter(|url| !url.is_empty());
     let Some(url) = url else {
@@ -159,7 +160,7 @@ fn endpoint(aws: &Aws) -> (String, String) {
     ("s3".to_owned(), format!("{bucket}/{folder}"))
 }
 
-/// Returns the server of a storage account, and the folder of its URL.
+/// Returns the server of a storage account, and the path of its URL.
 fn account(azure: &Azure) -> (String, String) {
     match server(&azure.account_url) {
         Some((_, server, folder)) => (server, folder),
@@ -167,8 +168,8 @@ fn account(azure: &Azure) -> (String, String) {
     }
 }
 
-/// Returns the host of a URL, the host with its port, and the folder. The default ports of http and
-/// https are equivalent, as are the names of the loopback interface.
+/// Returns three parts of a URL: the host, the host with its port, and the path. The default ports
+/// of http and https are equivalent, as are the names of the loopback interface.
 fn server(url: &str) -> Option<(String, String, String)> {
     let url = Url::parse(url).ok()?;
     let host = allowed_hosts::canonical(url.host_str()?);
@@ -198,7 +199,7 @@ fn segments(path: &[u8]) -> Vec<Vec<u8>> {
     kept.map(<[u8]>::to_vec).collect()
 }
 
-/// Percent-decodes a string until no valid escape is left, in one pass.
+/// Percent-decodes a string in one pass until it contains no valid escape.
 fn decoded(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     for byte in text.bytes() {
@@ -220,7 +221,8 @@ fn digit(byte: u8) -> Option<u8> {
         .and_then(|digit| u8::try_from(digit).ok())
 }
 
-/// Returns the digest of a location: names may be longer than the key of a table.
+/// Returns the digest of a location. A digest is stored because a name may be longer than a key of
+/// a table.
 fn digest(server: &str, steps: &[Vec<u8>]) -> String {
     let mut hash = Sha256::new();
     hash.update(server);
@@ -239,7 +241,7 @@ mod tests {
 
     type Tested = Result<(), Box<dyn std::error::Error>>;
 
-    /// Groups of storage definitions, each of one location.
+    /// Groups of storage definitions; all definitions of a group have one location.
     const SAME: &[&[&str]] = &[
         &[
             r#"{"filesystem":{"path":"a/b.tgz"}}"#,

@@ -1,4 +1,4 @@
-//! Semantic validation of definitions before they are stored.
+//! Checks of a definition that depend on the caller and the settings.
 
 use super::model::Entry;
 use super::principal::Principal;
@@ -6,17 +6,18 @@ use super::{Control, errors, storage_location};
 use http_server::ApiError;
 
 impl Control {
-    /// Resolves the location of a definition, and refuses one that violates the rules for it.
+    /// Refuses a definition that the caller may not store, and resolves its storage location.
     ///
     /// # Errors
-    /// `invalid_parameter` when it would send a secret over plain http; `not_authorized` when a
-    /// bundle is outside its owner's prefix; `unavailable` when its folder does not respond.
+    /// `invalid_parameter` when a secret would be sent over plain http; `not_authorized` when a
+    /// bundle is outside its owner's prefix; `unavailable` when the disk of its file does not
+    /// respond.
     pub(super) async fn admit(
         &self,
         principal: &Principal,
         mut entry: Entry,
     ) -> Result<Entry, ApiError> {
-        // Callers without write permission get that error from the store, and no other.
+        // The store refuses callers without write permission; no other error may precede that one.
         if !principal.may_write(entry.kind) {
             return Ok(entry);
         }

@@ -32,8 +32,8 @@ pub struct TestServer {
 }
 
 impl TestServer {
-    /// Starts a server that calls a function for each request and sends the returned response. A
-    /// call in progress is completed even if the client has disconnected.
+    /// Starts a server that passes each request to a function and sends the returned response. The
+    /// call is completed even if the client disconnects.
     ///
     /// # Errors
     /// When there is no free port.
@@ -45,7 +45,7 @@ impl TestServer {
         Self::start_with(None, answer).await
     }
 
-    /// Like [`TestServer::start`], over TLS if there is an acceptor.
+    /// Starts a server like [`TestServer::start`], over TLS if an acceptor is given.
     ///
     /// # Errors
     /// When there is no free port.
@@ -93,7 +93,7 @@ impl TestServer {
         format!("http://{}", self.address)
     }
 
-    /// Returns the received requests, in the order in which their bodies ended.
+    /// Returns the received requests, in the order in which their bodies were complete.
     pub fn requests(&self) -> Vec<Request> {
         locked(&self.requests).clone()
     }
@@ -122,7 +122,7 @@ where
     });
     let http = hyper::server::conn::http1::Builder::new();
     let served = http.serve_connection(TokioIo::new(stream), service).await;
-    // A client that disconnects is not an error.
+    // A client may disconnect at any time, which is not an error here.
     served.ok();
 }
 
@@ -131,7 +131,7 @@ pub fn empty(status: u16) -> Response {
     respond(status, &[], "")
 }
 
-/// Creates a response with these headers. Omits invalid header values and statuses.
+/// Creates a response with headers. Invalid header values and statuses are omitted.
 pub fn respond(status: u16, headers: &[(&'static str, &str)], body: impl Into<Bytes>) -> Response {
     let mut response = Response::new(Full::new(body.into()));
     *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or_default();
@@ -143,7 +143,7 @@ pub fn respond(status: u16, headers: &[(&'static str, &str)], body: impl Into<By
     response
 }
 
-/// Formats a request as in HTTP/1.1, with header names in lower case.
+/// Formats a request as HTTP/1.1 text, with header names in lower case.
 pub fn text(request: &Request) -> String {
     let mut text = format!("{} {} HTTP/1.1\r\n", request.method(), request.uri());
     for (name, value) in request.headers() {

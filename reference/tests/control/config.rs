@@ -1,4 +1,4 @@
-//! The configuration: errors and their locations, and the effect of a start.
+//! Configuration: errors with their locations, and the definitions after a start.
 
 use libtest_mimic::Failed;
 
@@ -14,7 +14,7 @@ pub(crate) const CASES: &[Case] = &[
     ("another-encryption-key-is-refused", another_key),
 ];
 
-/// Configurations, and parts of the error.
+/// Invalid configurations, each with parts of the expected error.
 const REFUSED: &[(&str, &[&str])] = &[
     (
         "tokenz: {}",
@@ -191,7 +191,7 @@ fn declares(environment: Environment) -> Outcome {
         )
         .await?;
         drop(control);
-        // The next start writes declared definitions again, and keeps the others.
+        // The next start writes the declared definitions again; definitions of the API stay.
         let control = environment
             .open("bundles: {x: {labels: {from: config}}, mine: {}}")
             .await?;

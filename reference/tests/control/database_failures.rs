@@ -1,4 +1,5 @@
-//! Databases that fail while the server runs: 503 for transient errors, and `/health` says why.
+//! Failures of the database while the server runs: 503 for transient failures, and the reason in
+//! `/health`.
 
 use std::fs;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ pub(crate) const SQLITE: &[Case] = &[
     ("a-database-that-is-replaced", replaced),
 ];
 
-/// Waits until `/health` responds with a status and a part of its message.
+/// Waits until `/health` responds with this status and this part of the message.
 pub(crate) async fn health(control: &Arc<Control>, status: u16, part: &str) -> Result<(), Failed> {
     let begun = Instant::now();
     loop {
@@ -43,7 +44,7 @@ fn locked(environment: Environment) -> Outcome {
         health(&control, 200, "{}").await?;
         let mut other = SqliteConnection::connect(environment.url()).await?;
         other.execute("BEGIN IMMEDIATE").await?;
-        // Writes that wait for the connection are answered, too.
+        // Writes that wait for the database connection get a response, too.
         let writes = (0..8).map(|at| {
             let control = Arc::clone(&control);
             tokio::spawn(async move {
@@ -95,7 +96,8 @@ fn damaged_later(environment: Environment) -> Outcome {
         health(&control, 200, "{}").await?;
         let mut other = SqliteConnection::connect(environment.url()).await?;
         other.execute("PRAGMA wal_checkpoint(TRUNCATE)").await?;
-        // The pages of the documents are at their page number; the first ones stay intact.
+        // The second half of the file contains pages of documents; the pages of the schema stay
+        // intact.
         let file = fs::OpenOptions::new()
             .write(true)
             .open(environment.folder().join("control.db"))?;
@@ -108,7 +110,7 @@ fn damaged_later(environment: Environment) -> Outcome {
             let reply = send(&control, "admin", "GET", &target, "").await?;
             if reply.status.as_u16() == 500 {
                 failed += 1;
-                // Only the log has the reason.
+                // The response does not contain the reason; only the log does.
                 if !text(&reply).contains("the server failed") {
                     return Err(text(&reply).into());
                 }
@@ -136,7 +138,7 @@ fn replaced(environment: Environment) -> Outcome {
     })
 }
 
-/// However many checks run, the database is probed once a second.
+/// Concurrent health checks share one probe of the database per second.
 fn probes_are_shared(environment: Environment) -> Outcome {
     Box::pin(async move {
         let control = environment.open("").await?;

@@ -1,4 +1,4 @@
-//! Definitions: what is stored, what is refused.
+//! Definitions that are stored, and definitions that are refused.
 
 use crate::transcript::scripts;
 

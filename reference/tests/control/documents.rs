@@ -1,4 +1,4 @@
-//! Source data.
+//! Source data: documents are written, read and deleted.
 
 use crate::environment::{Environment, send, text};
 use crate::transcript::play;

@@ -1,4 +1,4 @@
-//! Environment of a case: an empty database, a key, configurations, and requests.
+//! Test environment: an empty database, a key, configurations, and requests.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use reference::http::path::RequestPath;
 use reference::http::{Reply, Request, Service};
 use tempfile::TempDir;
 
-/// Tokens of every role; the key of NAME is NAME-key.
+/// API tokens, one per role; the key of the token NAME is `NAME-key`.
 pub(crate) const TOKENS: &str = "
 tokens:
   admin: {api_key: admin-key, scopes: [{role: administrator}]}
@@ -27,7 +27,7 @@ tokens:
 /// Encryption key for tests.
 const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n";
 
-/// Database that the cases run on.
+/// Database on which the cases run.
 #[derive(Debug, Clone)]
 pub(crate) enum Database {
     Sqlite,
@@ -35,7 +35,7 @@ pub(crate) enum Database {
 }
 
 impl Database {
-    /// Returns the available databases.
+    /// Returns the databases that are available on this machine.
     pub(crate) fn present() -> Vec<Self> {
         let mut present = vec![Self::Sqlite];
         if let Ok(url) = std::env::var("CONFORMANCE_POSTGRES_URL") {
@@ -66,7 +66,7 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
-    /// Creates the environment of a case; on PostgreSQL, a schema with the name of the case.
+    /// Creates the environment of a case; on PostgreSQL, with a schema named after the case.
     pub(crate) async fn create(database: &Database, case: &str) -> Result<Self, Failed> {
         let folder = TempDir::new()?;
         std::fs::write(folder.path().join("key"), KEY)?;
@@ -89,7 +89,7 @@ impl Environment {
         Ok(Self { folder, url })
     }
 
-    /// Writes a file and returns its path.
+    /// Writes a file to the folder of the environment and returns its path.
     pub(crate) fn file(&self, name: &str, text: &str) -> Result<PathBuf, Failed> {
         let path = self.folder.path().join(name);
         if let Some(folder) = path.parent() {
@@ -109,12 +109,12 @@ impl Environment {
         &self.url
     }
 
-    /// Whether the database is a file of this environment.
+    /// Returns true if the database is an SQLite file in the folder of the environment.
     pub(crate) fn is_sqlite(&self) -> bool {
         self.url.starts_with("sqlite:")
     }
 
-    /// Starts a control plane at an address with exactly these arguments, and a token for each
+    /// Opens a control plane on the database at a URL, with these arguments and a token for each
     /// role.
     pub(crate) async fn open_at(
         &self,
@@ -131,7 +131,7 @@ impl Environment {
         open(&CommandLine::try_parse_from(arguments)?.options).await
     }
 
-    /// Opens a control plane with a configuration and exactly these arguments.
+    /// Opens a control plane with a configuration and only these arguments.
     pub(crate) async fn open_alone(
         &self,
         config: &str,
@@ -144,18 +144,18 @@ impl Environment {
         Ok(open(&options).await?)
     }
 
-    /// Opens a connection to the database, separate from those of the control plane.
+    /// Opens a database connection that is independent of the control planes.
     pub(crate) async fn database(&self) -> Result<sqlx::AnyPool, Failed> {
         sqlx::any::install_default_drivers();
         Ok(sqlx::AnyPool::connect(&self.url).await?)
     }
 
-    /// Opens a control plane with configuration files or folders.
+    /// Opens a control plane with these configuration files or folders.
     pub(crate) async fn open_with(&self, config: &[PathBuf]) -> Result<Arc<Control>, StartError> {
         self.open_as(config, &[]).await
     }
 
-    /// Opens a control plane with the tokens of every role and further arguments.
+    /// Opens a control plane with a token for each role and further arguments.
     pub(crate) async fn open_builder(&self, further: &[&str]) -> Result<Arc<Control>, Failed> {
         let tokens = self.file("tokens.yaml", TOKENS)?;
         Ok(self.open_as(&[tokens], further).await?)
@@ -177,7 +177,7 @@ impl Environment {
         open(&CommandLine::try_parse_from(arguments)?.options).await
     }
 
-    /// Opens a control plane with the tokens of every role and a further configuration.
+    /// Opens a control plane with a token for each role and a further configuration.
     pub(crate) async fn open(&self, further: &str) -> Result<Arc<Control>, Failed> {
         let tokens = self.file("tokens.yaml", TOKENS)?;
         let further = self.file("further.yaml", further)?;
@@ -185,8 +185,8 @@ impl Environment {
     }
 }
 
-/// Sends a request with the key of a token, or without one for `nobody`. The target's query is not
-/// encoded.
+/// Sends a request with the key of a token, or without a key for `nobody`. The query of the target
+/// is sent without encoding.
 pub(crate) async fn send(
     control: &Arc<Control>,
     who: &str,

@@ -1,4 +1,4 @@
-//! Owners share the builders: definitions of one owner neither starve nor abort the builds of
+//! Fair sharing of the builders: definitions of one owner neither delay nor abort the builds of
 //! others.
 
 use std::fs::File;
@@ -19,17 +19,17 @@ pub(crate) const CASES: &[Case] = &[
     ("a-build-that-ends-the-process-is-tried-alone", killed),
 ];
 
-/// Expression that never ends, and creates no more values than that number.
+/// Rego expression that never ends and needs little memory.
 const ENDLESS: &str = r#"sprintf(\"%d\",[count([1 | r := numbers.range(1,100000); some a in r; some b in r; some c in r; a+b+c == -1])])"#;
 
-/// Returns a bundle with an endless revision.
+/// Returns a request that stores a bundle with an endless revision.
 fn endless_bundle(owner: &str, name: &str) -> String {
     format!(
         r#"{owner} PUT /v1/bundles/{name} {{"object_storage":{{"filesystem":{{"path":"{name}"}}}},"revision":"{ENDLESS}"}} => 200"#
     )
 }
 
-/// Returns a bundle with a document.
+/// Returns requests that store a bundle with one document.
 fn bundle(owner: &str, name: &str, value: u32) -> String {
     format!(
         r#"
@@ -40,7 +40,7 @@ fn bundle(owner: &str, name: &str, value: u32) -> String {
     )
 }
 
-/// Returns the number of builds claimed by processes.
+/// Returns the number of builds that processes have claimed.
 async fn claimed(pool: &sqlx::AnyPool) -> Result<i64, Failed> {
     let select = sqlx::query_scalar("SELECT COUNT(*) FROM builds WHERE owner <> ''");
     Ok(select.fetch_one(pool).await?)
@@ -64,7 +64,7 @@ fn endless(environment: Environment) -> Outcome {
             Ok((claimed(&pool).await? == 4).then_some(()))
         })
         .await?;
-        // Each is written although no other build ever finishes.
+        // Each bundle is written although no endless build has ended.
         for (at, owner) in ["owner2", "admin", "owner2"].iter().enumerate() {
             let name = format!("other{at}");
             play(&control, &bundle(owner, &name, 1)).await?;
@@ -119,7 +119,7 @@ fn used_up(environment: Environment) -> Outcome {
 struct Process(Child);
 
 impl Process {
-    /// Starts a control plane whose build evaluations have no timeout.
+    /// Starts a control plane without a timeout for evaluations in builds.
     fn start(environment: &Environment, log: &Path) -> Result<Self, Failed> {
         let tokens = environment.file("tokens.yaml", TOKENS)?;
         let log = File::options().create(true).append(true).open(log)?;
@@ -161,7 +161,7 @@ fn killed(environment: Environment) -> Outcome {
         let written = |name: &str| storage(&environment).map(|folder| folder.join(name));
         play(&api, &endless_bundle("owner", "e")).await?;
         for deaths in 0..2_i64 {
-            // Changes made while no builder runs are built before the bundle is tried again.
+            // These changes are built before the bundle that ended the previous process.
             let other = format!("other{deaths}");
             play(&api, &bundle("owner2", &other, 1)).await?;
             let process = Process::start(&environment, &log)?;
@@ -182,7 +182,7 @@ fn killed(environment: Environment) -> Outcome {
         if !failed.to_string().contains("the process ended 2 times") {
             return Err(format!("{failed} does not say why").into());
         }
-        // Neither data nor a start makes the bundle buildable again; a definition does.
+        // New data or a restart does not cause another attempt; a new definition does.
         play(&api, &bundle("owner2", "last", 1)).await?;
         holds(&written("last")?, &json!({"v": 1})).await?;
         drop(process);

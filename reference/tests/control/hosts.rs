@@ -1,4 +1,4 @@
-//! Hosts that secrets are sent to: only those that they allow, and not over plain http.
+//! Hosts to which secrets are sent: only hosts that the secret allows, and not over plain http.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ pub(crate) const CASES: &[Case] = &[
     ("secrets-do-not-go-over-http", over_http),
 ];
 
-/// Allowed hosts of a secret, with `ADDRESS` for the server's, and whether it is sent there.
+/// `allowed_hosts` of a secret, with `ADDRESS` for the server, and true if the server is allowed.
 const ALLOWED: &[(&str, &str, bool)] = &[
     ("all", "null", true),
     ("own", r#"["ADDRESS"]"#, true),
@@ -24,7 +24,7 @@ const ALLOWED: &[(&str, &str, bool)] = &[
     ("port", r#"["127.0.0.1:1"]"#, false),
 ];
 
-/// Kinds of sources that are fetched with the secret `k`, by the requested path.
+/// Sources that are fetched with a secret: the name, the definition, and the members of the secret.
 const FETCHED: &[(&str, &str, &str)] = &[
     (
         "http",
@@ -78,7 +78,8 @@ fn allowed_hosts(environment: Environment) -> Outcome {
         play(&control, &script).await?;
         let workers = control.start_workers().await?;
         for (name, may) in &cases {
-            // The server is not a repository or issuer: only whether it gets requests matters.
+            // The server implements neither Git nor OpenID Connect; the test only checks if it gets
+            // requests.
             let wanted = match (*may, name.split('-').next()) {
                 (true, Some("git")) => "SYNC_FAILED",
                 (false, _) | (true, Some("oidc")) => "CONFIG_ERROR",
@@ -102,7 +103,7 @@ fn over_http(environment: Environment) -> Outcome {
     Box::pin(async move {
         let listener = Listener::start().await?;
         let address = listener.address.clone();
-        // Declared definitions are not checked before a build.
+        // Declared definitions are checked only when they are built.
         let mut config = String::from("secrets:\n");
         for (kind, _, value) in FETCHED {
             let value = value.replace("ADDRESS", &address).replace("NAME", kind);
@@ -155,7 +156,7 @@ fn over_http(environment: Environment) -> Outcome {
         if !listener.requests_below("/").is_empty() {
             return Err("the server was asked".into());
         }
-        // Definitions in requests are checked at once.
+        // Definitions in requests are checked immediately.
         let mut script = String::new();
         for (kind, source, _) in FETCHED {
             let source = filled(source, kind);

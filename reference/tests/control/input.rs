@@ -1,4 +1,4 @@
-//! Arbitrary bytes: a documented response, never a 500.
+//! Arbitrary bytes in requests: every response is a documented one, never 500.
 
 use crate::environment::{Environment, send, text};
 use crate::{Case, Outcome};
@@ -13,7 +13,7 @@ const TARGETS: &[&str] = &[
     "/v1/secrets/x",
 ];
 
-/// Bodies to mutate byte by byte.
+/// Valid bodies, to which the test applies mutations.
 const SEEDS: &[&str] = &[
     r#"{"name":"x","labels":{"a":"b"},"requirements":[{"source":"x","git":{"commit":"c"}}],"excluded_files":["*"]}"#,
     r#"{"object_storage":{"aws":{"bucket":"b","key":"k","region":"r","credentials":"x"}}}"#,
@@ -22,7 +22,7 @@ const SEEDS: &[&str] = &[
     r#"[1e400,-0.0,"\ud83d\ude00",null,true,{"$serde_json::private::Number":"1"}]"#,
 ];
 
-/// Small deterministic random number generator.
+/// Deterministic random number generator.
 struct Numbers(u64);
 
 impl Numbers {
@@ -61,7 +61,7 @@ fn any_bytes(environment: Environment) -> Outcome {
                     return Err(format!("{target} {body}: {}", text(&reply)).into());
                 }
             }
-            // Everything that was stored can be read, as JSON.
+            // Every stored definition can be read as JSON.
             for target in TARGETS.iter().chain(&["/v1/bundles", "/v1/sources?pretty"]) {
                 let reply = send(&control, "admin", "GET", target, "").await?;
                 serde_json::from_slice::<serde_json::Value>(&reply.body.bytes())?;
@@ -79,7 +79,7 @@ fn large_and_deep(environment: Environment) -> Outcome {
         let control = environment.open("").await?;
         send(&control, "admin", "PUT", "/v1/sources/x", "{}").await?;
         let name = |length: usize| format!("/v1/bundles/{}", "n".repeat(length));
-        // Without repetition, which a database could compress.
+        // Random data, because a database could compress repetitions.
         let mut numbers = Numbers(1);
         let mut random = |length: usize| -> String {
             let digits = std::iter::repeat_with(|| char::from_digit(numbers.below(36) as u32, 36));

@@ -1,4 +1,4 @@
-//! Keys: API keys, which the configuration changes, and encryption keys, which are rotated.
+//! API keys, which the configuration changes, and encryption keys, which are rotated.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ pub(crate) const CASES: &[Case] = &[
     ("rotations-that-are-refused", refused_rotations),
 ];
 
-/// Keys of a rotation, old and new, and an unrelated one.
+/// Encryption keys by file name: the old and the new key of a rotation, and an unrelated one.
 const KEYS: [(&str, &str); 3] = [
     ("old", "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="),
     ("new", "AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI="),
@@ -54,7 +54,7 @@ fn read_again(environment: Environment) -> Outcome {
             bundles: {theirs: {labels: {a: b}, requirements: [{source: s}]}}
             ",
         )?;
-        // Nothing is read before a reload.
+        // The configuration is read only when it is reloaded.
         play(&control, "late GET /v1/bundles => 401").await?;
         control.reload().await?;
         play(
@@ -68,7 +68,8 @@ fn read_again(environment: Environment) -> Outcome {
             "#,
         )
         .await?;
-        // A definition that is no longer declared stays, a token does not.
+        // A definition that is no longer declared stays; a token that is no longer declared is
+        // removed.
         environment.file("further.yaml", "bundles: {theirs: {labels: {a: c}}}")?;
         control.reload().await?;
         play(
@@ -131,7 +132,7 @@ struct CommandLine {
     rotate: RotateKey,
 }
 
-/// Opens a control plane with keys, of which the first is the preferred one.
+/// Opens a control plane with these encryption keys; the first one is preferred.
 async fn open(environment: &Environment, keys: &[&str]) -> Result<Arc<Control>, StartError> {
     let path = |name: &str| environment.folder().join(name).display().to_string();
     let mut arguments = Vec::new();
@@ -166,7 +167,7 @@ fn write_keys(environment: &Environment) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Returns the ids of the keys that the secrets and the key check are sealed with.
+/// Returns the distinct ids of the keys that the secrets and the key check are sealed with.
 async fn key_ids(environment: &Environment) -> Result<Vec<String>, Failed> {
     let pool = environment.database().await?;
     let mut ids = Vec::new();
@@ -192,7 +193,7 @@ fn rotated_beside_servers(environment: Environment) -> Outcome {
         let put = r#"admin PUT /v1/secrets/first {"value":{"token":"t"}} => 200"#;
         play(&late, put).await?;
         let old = key_ids(&environment).await?;
-        // Servers that have both keys continue with the old one until it is rotated.
+        // Servers with both keys use the old one until the rotation.
         let servers = [
             open(&environment, &["new", "old"]).await?,
             open(&environment, &["old", "new"]).await?,
@@ -225,14 +226,14 @@ fn rotated_beside_servers(environment: Environment) -> Outcome {
         if new.len() != 1 || new == old {
             return Err(format!("{old:?} became {new:?} beside {written:?} writes").into());
         }
-        // A server without the new key reports that, and stores nothing with the old one.
+        // A server without the new key responds with an error and stores nothing.
         let put = r#"admin PUT /v1/secrets/first {"value":{"token":"t"}}"#;
         play(&late, &format!("{put} => 503 unavailable was rotated")).await?;
         health(&late, 500, "not been given the new one").await?;
         if open(&environment, &["old"]).await.is_ok() {
             return Err("the old key alone was accepted".into());
         }
-        // With the new key, it continues without a restart.
+        // After a reload with the new key, the server continues without a restart.
         std::fs::copy(
             environment.folder().join("new"),
             environment.folder().join("old"),
@@ -244,7 +245,7 @@ fn rotated_beside_servers(environment: Environment) -> Outcome {
         if key_ids(&environment).await? != new {
             return Err("another key came back".into());
         }
-        // Every secret opens with the new key: a further rotation needs no other key.
+        // All secrets were sealed with the new key: the next rotation requires no other.
         let said = rotate(&environment, "new", "other").await?;
         let all = said.split(' ').next().unwrap_or_default().to_owned();
         let listed = text(&send(&late, "admin", "GET", "/v1/secrets", "").await?);
@@ -256,7 +257,7 @@ fn rotated_beside_servers(environment: Environment) -> Outcome {
     })
 }
 
-/// Stores secrets until stopped, and returns their number; none may fail.
+/// Stores secrets until `stop` is set, and counts them in `written`. A failed request is an error.
 async fn keep_writing(
     control: Arc<Control>,
     writer: usize,
@@ -276,7 +277,7 @@ async fn keep_writing(
     Ok(())
 }
 
-/// Waits until every writer has written more.
+/// Waits until every writer has stored further secrets.
 async fn further_writes(written: &[Arc<AtomicUsize>]) -> Result<(), Failed> {
     for one in written {
         let before = one.load(Ordering::Relaxed);
@@ -316,7 +317,7 @@ fn refused_rotations(environment: Environment) -> Outcome {
                 Err(refusal) => return Err(format!("{old} to {new}: {refusal}").into()),
             }
         }
-        // A secret that no key opens: all or none.
+        // A secret that none of the keys opens: the rotation changes nothing.
         let pool = environment.database().await?;
         let copied = "INSERT INTO resources (kind, name, owner, definition) \
                       SELECT kind, 'stranger', owner, definition FROM resources WHERE name = 'k'";

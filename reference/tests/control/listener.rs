@@ -1,11 +1,11 @@
-//! Server that answers everything with an empty document, and records its requests.
+//! HTTP server that responds to every request with an empty document, and records the requests.
 
 use libtest_mimic::Failed;
 use test_server::{TestServer, always, respond, text};
 
-/// Server on the loopback interface, until it is dropped.
+/// Server on the loopback interface; stops when it is dropped.
 pub(crate) struct Listener {
-    /// `127.0.0.1:PORT`.
+    /// Address of the form `127.0.0.1:PORT`.
     pub(crate) address: String,
     server: TestServer,
 }

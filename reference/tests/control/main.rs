@@ -1,7 +1,8 @@
-//! The control plane, from requests to responses, on SQLite and on PostgreSQL.
+//! Tests of the control plane from request to response, on SQLite and on PostgreSQL.
 //!
-//! Every case is a separate test for each database. Those on PostgreSQL exist only when
-//! `CONFORMANCE_POSTGRES_URL` names one, so that tests that did not run are not reported as passed.
+//! Every case is a separate test for each database. The tests on PostgreSQL exist only when
+//! `CONFORMANCE_POSTGRES_URL` is set; otherwise they would be reported as passed without having
+//! run.
 
 mod config;
 mod database_failures;
@@ -38,13 +39,13 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 use environment::{Database, Environment};
 
-/// A case that hangs is aborted after this time. No case depends on timing.
+/// Timeout of a case, which only ends hangs. No case depends on timing.
 const HANG_LIMIT: std::time::Duration = std::time::Duration::from_secs(120);
 
 /// Future of a case.
 type Outcome = Pin<Box<dyn Future<Output = Result<(), Failed>> + Send>>;
 
-/// Case: its name, and its function, which gets an environment with an empty database.
+/// Name and function of a case. The function gets an environment with an empty database.
 type Case = (&'static str, fn(Environment) -> Outcome);
 
 fn main() -> ExitCode {

@@ -1,5 +1,6 @@
-//! A PostgreSQL server that is cut off, restarted or goes silent under load: no acknowledged write
-//! is lost, the only error is 503, and the control plane recovers by itself.
+//! Outages of PostgreSQL under load: the connection is cut, the server restarts or stops
+//! responding. No acknowledged write is lost, the only error is 503, and the control plane recovers
+//! by itself.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -24,7 +25,7 @@ pub(crate) const POSTGRES: &[Case] = &[("outages-lose-nothing", outages)];
 /// Number of concurrent writers.
 const WRITERS: usize = 4;
 
-/// State of the link between the control plane and its server.
+/// State of the link between the control plane and PostgreSQL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Line {
     /// Everything is forwarded.
@@ -35,7 +36,7 @@ enum Line {
     Silent,
 }
 
-/// Forwards connections to a server, on a separate address.
+/// Starts a proxy in front of a server, controlled by the state of the link; returns its address.
 async fn relay(server: String, line: watch::Receiver<Line>) -> Result<SocketAddr, Failed> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
@@ -60,7 +61,7 @@ async fn carry(mut client: TcpStream, server: &str, mut line: watch::Receiver<Li
         }
     }
     if *line.borrow_and_update() == Line::Silent {
-        // The client sees neither a response nor a close.
+        // Neither a response nor the end of the connection reaches the client.
         tokio::time::sleep(HANG_LIMIT * 2).await;
     }
 }
@@ -102,7 +103,7 @@ fn outages(environment: Environment) -> Outcome {
             progress(&written).await?;
             health(&control, 200, "{}").await?;
         }
-        // The server closes every connection, as in a restart.
+        // Connections are terminated as in a restart of the server.
         let pool = environment.database().await?;
         for _ in 0..5 {
             let end = "SELECT COUNT(pg_terminate_backend(pid)) FROM pg_stat_activity \
@@ -137,7 +138,7 @@ fn outages(environment: Environment) -> Outcome {
     })
 }
 
-/// Waits until every writer has had further writes acknowledged.
+/// Waits until further writes of every writer have been acknowledged.
 async fn progress(written: &[Arc<AtomicUsize>]) -> Result<(), Failed> {
     let begun = Instant::now();
     for one in written {
@@ -152,7 +153,8 @@ async fn progress(written: &[Arc<AtomicUsize>]) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Writes documents, each until it is acknowledged, and returns the number of refusals.
+/// Writes documents in order, each repeatedly until it is acknowledged; returns the number of
+/// refusals.
 async fn keep_writing(
     control: Arc<Control>,
     writer: usize,

@@ -1,4 +1,4 @@
-//! Paging: walks, limits, cursors, and the format of lists.
+//! Paging: complete walks through a list, limits, cursors, and the format of lists.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ fn pages(environment: Environment) -> Outcome {
     })
 }
 
-/// Despite concurrent inserts and deletes, a walk lists every permanent item exactly once.
+/// Despite concurrent inserts and deletes, a walk lists each permanent item exactly once.
 fn walks(environment: Environment) -> Outcome {
     Box::pin(async move {
         let control = environment.open("").await?;
@@ -75,7 +75,7 @@ fn walks(environment: Environment) -> Outcome {
                         return Err(format!("{kind}: {} of {limit}", names.len()).into());
                     }
                     seen.extend(names);
-                    // Items are inserted and deleted, some before and some after the cursor.
+                    // The inserted and deleted items are both before and after the cursor.
                     if turn < 12 {
                         let come = format!("/v1/{kind}/a{limit}-{turn}");
                         send(&control, "admin", "PUT", &come, r#"{"value":{}}"#).await?;

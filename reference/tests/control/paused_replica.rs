@@ -1,4 +1,4 @@
-//! Two processes on one database, of which one is paused in the middle of its writes.
+//! Two processes on one database; one of them is paused in the middle of its writes.
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
@@ -20,21 +20,22 @@ use crate::{Case, HANG_LIMIT, Outcome};
 
 pub(crate) const CASES: &[Case] = &[("a-process-that-stood-still-replaces-nothing", stood_still)];
 
-/// Bundles written to the server, by their kinds.
+/// Names of the bundles on the storage server, one per kind of storage.
 const OBJECTS: &[&str] = &["aws", "azure", "gcp"];
 
-/// Bundle written to a folder, and the size of its data, so that writing it takes a while.
+/// Name of the bundle in a folder, and the size of its data in bytes. Large data take longer to
+/// write.
 const FILE: &str = "file";
 const BLOB: usize = 3 << 20;
 
-/// Maximum number of attempts to stop the process while it writes that file.
+/// Maximum number of attempts to pause the process while it writes the file.
 const TRIES: u32 = 600;
 
 /// Server process; killed when dropped.
 struct Process(Child);
 
 impl Process {
-    /// Starts a control plane that builds, next to others on the database of an environment.
+    /// Starts a control plane that builds bundles, on the database of an environment.
     fn start(environment: &Environment, name: &str) -> Result<Self, Failed> {
         let tokens = environment.file("tokens.yaml", TOKENS)?;
         let log = File::create(environment.folder().join(format!("{name}.log")))?;
@@ -71,7 +72,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // A process that has ended cannot be killed.
+        // The process may have ended already.
         let _killed = self.0.kill();
         let _waited = self.0.wait();
     }
@@ -80,7 +81,7 @@ impl Drop for Process {
 fn stood_still(environment: Environment) -> Outcome {
     Box::pin(async move {
         let server = Storage::start().await?;
-        // Changes are made here, and built by the processes.
+        // This control plane only changes definitions; the processes build them.
         let api = environment
             .open_builder(&[
                 "--allow-host",
@@ -121,7 +122,8 @@ fn stood_still(environment: Environment) -> Outcome {
             },
         )
         .await?;
-        // Its final retry is not observable, so the storages are polled for a while.
+        // The last retry of the first process is not observable, so the storages are polled for a
+        // while.
         for _ in 0..100 {
             for kind in OBJECTS.iter().chain([&FILE]) {
                 let held = held(&environment, &server, kind)?;
@@ -158,7 +160,7 @@ async fn define(api: &Arc<Control>, server: &Storage) -> Result<(), Failed> {
         );
         play(api, &script).await?;
     }
-    // Data that does not compress well.
+    // Random data, which gzip cannot compress well.
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
     let blob = std::iter::repeat_with(|| {
         random ^= random << 13;
@@ -195,7 +197,7 @@ fn value(bundle: &[u8]) -> Result<Value, Failed> {
     Ok(documents.get("v").cloned().unwrap_or_default())
 }
 
-/// Returns the value in the stored object of a bundle.
+/// Returns the value in the stored bundle of a kind.
 fn held(environment: &Environment, server: &Storage, kind: &str) -> Result<Option<Value>, Failed> {
     let held = match kind {
         FILE => std::fs::read(storage(environment)?.join(FILE)).ok(),
@@ -214,7 +216,7 @@ async fn all_hold(environment: &Environment, server: &Storage, value: u32) -> Re
     Ok(())
 }
 
-/// Stops a process while the staged file is on the disk and not yet renamed.
+/// Pauses a process while the temporary file exists and is not yet renamed.
 async fn stop_in_write(
     api: &Arc<Control>,
     environment: &Environment,
@@ -222,7 +224,7 @@ async fn stop_in_write(
 ) -> Result<(), Failed> {
     let storage = storage(environment)?;
     let staging = storage.join(".partial-bundles");
-    // Each write replaces the file by a new one.
+    // Each write replaces the file by another one, with a new inode number.
     let file = || storage.join(FILE).metadata().map(|file| file.ino()).ok();
     let begun = Instant::now();
     for value in 0..TRIES {
@@ -232,11 +234,11 @@ async fn stop_in_write(
             if begun.elapsed() > HANG_LIMIT {
                 return Err("the file is never written".into());
             }
-            // The moment is too short for a timer, but other processes need the processor, too.
+            // The file exists for a very short time; a short sleep lets other processes run.
             std::thread::sleep(Duration::from_micros(50));
         }
         process.signal(Signal::STOP)?;
-        // A signal is delivered with a delay.
+        // The signal takes effect with a delay.
         waitpid(Some(Pid::from_child(&process.0)), WaitOptions::UNTRACED)?;
         if is_used(&staging) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Concurrent requests: a resource in use is never lost, and no request gets a 500.
+//! Concurrent requests: a resource that is in use is never deleted, and no response is 500.
 
 use libtest_mimic::Failed;
 use reference::control::Control;
@@ -14,13 +14,12 @@ pub(crate) const CASES: &[Case] = &[
     ("a-crowd-of-sources", a_crowd_of_sources),
 ];
 
-/// Used resource, its new user, and the possible statuses of concurrently creating the user and
-/// deleting the resource.
+/// Concurrent creation of the resource `user`, which references `used`, and deletion of `used`.
 struct Race {
     used: &'static str,
     user: &'static str,
     body: &'static str,
-    /// Status of the user's PUT, status of the DELETE.
+    /// Possible pairs of statuses: of the PUT of `user`, and of the DELETE of `used`.
     outcomes: &'static [(u16, u16)],
 }
 
@@ -53,14 +52,14 @@ const RACES: &[Race] = &[
         used: "/v1/secrets/k",
         user: "/v1/sources/s",
         body: r#"{"git":{"credentials":"k"}}"#,
-        // Credentials of a repository may be named before they exist.
+        // A repository may name credentials that do not exist yet.
         outcomes: &[(200, 409), (200, 200)],
     },
     Race {
         used: "/v1/sources/u",
         user: "/v1/sources/u/data/d",
         body: "1",
-        // Data does not prevent the deletion of its source.
+        // A source with data can be deleted.
         outcomes: &[(200, 200), (404, 200)],
     },
 ];
@@ -138,7 +137,7 @@ fn creators_race_for_a_name(environment: Environment) -> Outcome {
     })
 }
 
-/// Sources that require each other are written and deleted concurrently, on two replicas.
+/// Two replicas concurrently write and delete sources that require each other.
 fn a_crowd_of_sources(environment: Environment) -> Outcome {
     Box::pin(async move {
         let replicas = [environment.open("").await?, environment.open("").await?];

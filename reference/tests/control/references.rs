@@ -1,4 +1,4 @@
-//! References: who may refer to what, as a full matrix, and which references builds follow.
+//! References: all combinations of callers and targets, and the references that builds follow.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -29,11 +29,11 @@ const CALLERS: &[(&str, &[&str])] = &[
     ("stacker", &["stacks"]),
 ];
 
-/// Owners of targets, each with a shared one and another; `nobody` owns none.
+/// Owners of the targets; each has a shared and a private one, `nobody` has none.
 const OWNERS: &[&str] = &["admin", "owner", "owner2", "nobody"];
 
-/// Kinds of references: the definition, with `TARGET` for the target, the kind of the target, and
-/// whether it must exist.
+/// Kinds of references: the kind and the definition of the referring resource, with `TARGET` for
+/// the name of the target; the kind of the target; true if the target must exist.
 const REFERENCES: &[(&str, &str, &str, bool)] = &[
     (
         "bundles",
@@ -91,7 +91,7 @@ const REFERENCES: &[(&str, &str, &str, bool)] = &[
     ),
 ];
 
-/// Creates a source and a secret for every permitted owner, and shared ones of an administrator.
+/// Creates a private and a shared source for every owner, and likewise secrets.
 async fn furnish(control: &Arc<Control>) -> Result<(), Failed> {
     let mut script = String::new();
     for (who, kinds) in CALLERS {
@@ -122,7 +122,7 @@ async fn furnish(control: &Arc<Control>) -> Result<(), Failed> {
     play(control, &script).await
 }
 
-/// Whether a caller may refer to a resource.
+/// Returns true if a caller may reference a resource.
 fn reaches(who: &str, owner: &str, is_shared: bool) -> bool {
     owner != "nobody" && (is_shared || who == "admin" || who == owner)
 }
@@ -167,8 +167,8 @@ fn matrix(environment: Environment) -> Outcome {
     })
 }
 
-/// Refers to a target from an existing resource; returns the status. An error leaves the resource
-/// unchanged, and is the same for missing and for invisible targets.
+/// Adds a reference to an existing resource; returns the status. Checks that an error leaves the
+/// resource unchanged, and is the same for missing and for invisible targets.
 async fn one(
     control: &Arc<Control>,
     who: &str,
@@ -203,7 +203,7 @@ async fn one(
     Ok(status)
 }
 
-/// Returns a configuration with a bundle whose source has a datasource with credentials.
+/// Returns requests that create a bundle with a datasource that needs a secret.
 fn fetched(who: &str, name: &str, address: &str, secret: &str) -> String {
     format!(
         r#"
@@ -213,8 +213,8 @@ fn fetched(who: &str, name: &str, address: &str, secret: &str) -> String {
     )
 }
 
-/// Waits until a bundle is built, or fails because of its secret; then the listener must have
-/// received the token, or nothing at all.
+/// Waits until a bundle is built or fails because of its secret. Checks that the listener received
+/// the secret's token in the first case, and no request in the second.
 async fn used(
     control: &Arc<Control>,
     listener: &Listener,
@@ -240,7 +240,7 @@ async fn used(
     }
 }
 
-/// Arguments of a server that may fetch from here with secrets.
+/// Options of a server that may fetch from the listener with secrets.
 const FETCHING: &[&str] = &["--allow-host", "127.0.0.1", "--allow-secrets-over-http"];
 
 fn uses(environment: Environment) -> Outcome {
@@ -260,7 +260,8 @@ fn uses(environment: Environment) -> Outcome {
                 }
             }
         }
-        // Secrets created after they are named: their owner determines whether they are used.
+        // These secrets are created after the reference; their owner determines if they may be
+        // used.
         let late = [
             ("early", "owner", "owner", true),
             ("stolen", "owner", "admin", false),
@@ -279,7 +280,7 @@ fn uses(environment: Environment) -> Outcome {
             used(&control, &listener, name, secret, *may).await?;
         }
         workers.shutdown().await;
-        // A reference to a secret that may not be used does not prevent its deletion.
+        // A secret can be deleted despite a reference that must not use it.
         play(
             &control,
             "
@@ -343,7 +344,7 @@ fn indirect(environment: Environment) -> Outcome {
             return Err(format!("the shared source was fetched by {sent:?}").into());
         }
         used(&control, &listener, "stolen", "secrets-admin", false).await?;
-        // A source that is no longer shared cannot be used by others, until it is shared again.
+        // Other owners cannot use a source that is no longer shared, until it is shared again.
         play(
             &control,
             &format!("admin PUT /v1/sources/lib {private} => 200"),
@@ -391,7 +392,7 @@ fn old_references(environment: Environment) -> Outcome {
         )
         .await?;
         drop(control);
-        // As left by a version without rights.
+        // Versions without rights stored references in this form.
         let pool = environment.database().await?;
         for table in ["source_uses", "secret_uses"] {
             let forget = format!("UPDATE {table} SET rights = ''");
@@ -405,7 +406,7 @@ fn old_references(environment: Environment) -> Outcome {
         used(&control, &listener, "stolen", "secrets-admin", true).await?;
         let file = storage(&environment)?.join("old.tgz");
         holds(&file, &json!({"x": {"v": 1}})).await?;
-        // Writing the definition again checks it again, and a refused write changes nothing.
+        // A repeated write of the definition is checked again; a refused one changes nothing.
         play(
             &control,
             r#"

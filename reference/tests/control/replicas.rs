@@ -1,4 +1,4 @@
-//! Several replicas on one database.
+//! Several control planes on one database.
 
 use crate::environment::Environment;
 use crate::transcript::play;

@@ -1,4 +1,4 @@
-//! Roles: who may see and do what.
+//! Roles: permissions to read and write definitions.
 
 use crate::transcript::scripts;
 

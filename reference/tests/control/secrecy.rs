@@ -1,4 +1,5 @@
-//! Secrets: in no response, no error, no debug output and no readable byte of the database.
+//! Secrecy: secrets appear in no response, no error, no debug output, and not in the database as
+//! plain text.
 
 use libtest_mimic::Failed;
 use sqlx::Row;
@@ -10,7 +11,7 @@ pub(crate) const CASES: &[Case] = &[("secrets-show-nowhere", show_nowhere)];
 
 const MARKER: &str = "hush-Zx81-marker";
 
-/// Bodies with the marker where a secret may be, some of them refused.
+/// Request bodies with a marker in place of a secret; some of them are refused.
 const BODIES: &[&str] = &[
     r#"{"value":{"type":"token_auth","token":"hush-Zx81-marker"}}"#,
     r#"{"type":"password","password":"hush-Zx81-marker"}"#,
@@ -59,7 +60,7 @@ fn show_nowhere(environment: Environment) -> Outcome {
     })
 }
 
-/// Returns everything that can be read from the database and its files.
+/// Returns the contents of all tables and of the database's files.
 async fn stored(environment: &Environment) -> Result<Vec<String>, Failed> {
     let pool = environment.database().await?;
     let rows = sqlx::query("SELECT definition FROM resources WHERE kind = 'secret'");

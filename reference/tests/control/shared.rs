@@ -1,4 +1,4 @@
-//! `shared`: resources that administrators let everybody refer to.
+//! Member `shared`: administrators permit every owner to reference a resource.
 
 use libtest_mimic::Failed;
 

@@ -1,4 +1,4 @@
-//! Unusable databases: a start fails at once, with the reason, and changes nothing.
+//! Unusable databases: the start fails immediately with the reason, and changes nothing.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -25,7 +25,7 @@ pub(crate) const POSTGRES: &[Case] = &[
     ("a-server-that-is-not-there", no_server),
 ];
 
-/// Commands that create a refused file, and part of the error.
+/// SQL commands that create a database which is refused, with a part of the error.
 const OTHERS: &[(&str, &str)] = &[
     ("CREATE TABLE customers (id)", "it has a table `customers`"),
     ("CREATE VIEW v AS SELECT 1", "it has a table `v`"),
@@ -56,7 +56,7 @@ fn holds(message: &str, part: &str) -> Result<(), Failed> {
     }
 }
 
-/// Returns the names, modes and bytes of the files of a folder.
+/// Returns the name, mode and content of each file in a folder.
 fn contents(folder: &Path) -> Result<Vec<(String, u32, Vec<u8>)>, Failed> {
     let mut files = Vec::new();
     for entry in folder.read_dir()? {
@@ -160,7 +160,7 @@ fn schemas_of_others(environment: Environment) -> Outcome {
         pool.execute("CREATE TABLE documents (id BIGINT)").await?;
         let message = refusal(&environment, environment.url(), &key).await?;
         holds(&message, "it has a table `documents`")?;
-        // Unrelated tables may exist next to those of this program.
+        // Tables of other programs may exist next to those of the control plane.
         pool.execute("ALTER TABLE documents RENAME TO customers")
             .await?;
         drop(environment.open_at(environment.url(), &key).await?);
@@ -176,7 +176,7 @@ fn no_server(environment: Environment) -> Outcome {
         let key = environment.folder().join("key").display().to_string();
         let key = ["--encryption-key-file", &key];
         let nowhere = "postgres://nobody:wrong@127.0.0.1:1/nowhere";
-        // The start waits for a server that is just starting, but not forever.
+        // A start waits for a database server that is starting up, for a limited time.
         let opened = environment.open_at(nowhere, &key);
         match tokio::time::timeout(HANG_LIMIT, opened).await? {
             Ok(_) => Err("a server that is not there was accepted".into()),
@@ -196,7 +196,7 @@ fn damaged(environment: Environment) -> Outcome {
         }
         drop(control);
         let file = environment.folder().join("control.db");
-        // A checkpoint moves all writes into the file itself.
+        // A checkpoint moves all writes from the write-ahead log to the database file.
         let mut other = SqliteConnection::connect(environment.url()).await?;
         other.execute("PRAGMA wal_checkpoint(TRUNCATE)").await?;
         other.close().await?;
@@ -219,7 +219,7 @@ fn damaged(environment: Environment) -> Outcome {
 fn locked(environment: Environment) -> Outcome {
     Box::pin(async move {
         drop(environment.open_at(environment.url(), &[]).await?);
-        // The pools of the first server close by themselves a moment later.
+        // The connections of the dropped control plane close a moment later.
         let mut other = SqliteConnection::connect(environment.url()).await?;
         other.execute("PRAGMA busy_timeout = 10000").await?;
         other.execute("PRAGMA locking_mode = EXCLUSIVE").await?;
@@ -274,7 +274,7 @@ fn private_files(environment: Environment) -> Outcome {
         if modes()? != [0o600; 4] {
             return Err(format!("new files have the modes {:?}", modes()?).into());
         }
-        // Files created by an older version, while they are in use.
+        // Simulates files that an older version created, while another control plane uses them.
         for name in names {
             let mode = fs::Permissions::from_mode(0o644);
             fs::set_permissions(environment.folder().join(name), mode)?;

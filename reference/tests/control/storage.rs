@@ -1,4 +1,4 @@
-//! Server that stores objects like S3, Azure and Google, and simulates their failures.
+//! Object storage server with the protocols of S3, Azure and Google, which can simulate failures.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,25 +11,25 @@ use test_server::{Request, Response, TestServer, empty, header, respond};
 /// Behaviour of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Manner {
-    /// Correct.
+    /// Responds correctly.
     Faithful,
-    /// Preconditions of writes are ignored.
+    /// Ignores the preconditions of writes.
     Ignores,
-    /// Conditional writes are answered with 501.
+    /// Responds to conditional writes with 501.
     Refuses,
-    /// Conditional writes are answered with 412, whatever the condition.
+    /// Responds to conditional writes with 412, whatever the condition.
     Distrusts,
-    /// A write is answered with 200, and nothing is stored.
+    /// Responds to writes with 200, and stores nothing.
     Loses,
-    /// A write is answered with an ETag that is not the object's.
+    /// Responds to writes with an ETag that is not that of the object.
     Lies,
-    /// There is no free space.
+    /// Refuses writes because there is no free space.
     Full,
-    /// Only writes are allowed.
+    /// Refuses all requests except writes.
     Blind,
-    /// Requests hang.
+    /// Does not respond.
     Silent,
-    /// Writes hang, and are not stored meanwhile.
+    /// Does not respond to writes, and does not store them until the behaviour changes.
     Stalls,
 }
 
@@ -44,13 +44,13 @@ pub(crate) struct Storage {
 #[derive(Debug)]
 struct State {
     manner: Manner,
-    /// Whether hanging requests continue to hang.
+    /// True while the requests that hang must continue to hang.
     held: bool,
     objects: BTreeMap<String, Object>,
-    /// Number of changes, and number of hanging requests.
+    /// Number of changes so far, and number of requests that hang.
     generation: u64,
     waiting: usize,
-    /// Every content that an object had, in order.
+    /// Every content of every object so far, in order.
     kept: Vec<(String, Vec<u8>)>,
 }
 
@@ -61,7 +61,7 @@ struct Object {
 }
 
 impl Object {
-    /// Azure's ETag depends on the write, the others' on the content.
+    /// Returns the ETag. For Azure it depends on the number of the write, otherwise on the content.
     fn e_tag(&self, path: &str) -> String {
         match path.contains("azure") {
             true => format!("\"0x{:x}\"", self.generation),
@@ -105,7 +105,7 @@ impl Storage {
         })
     }
 
-    /// Returns the `object_storage` of a bundle of this name, for a kind of storage.
+    /// Returns the `object_storage` of a bundle with this name, for a kind of storage.
     pub(crate) fn place(&self, kind: &str, name: &str) -> String {
         let url = format!("http://{}", self.address);
         match kind {
@@ -121,7 +121,7 @@ impl Storage {
         }
     }
 
-    /// Returns the requests that store the secrets of all kinds.
+    /// Returns requests that store a secret for each kind of storage.
     pub(crate) fn secrets(&self) -> String {
         let url = format!("http://{}", self.address);
         [
@@ -132,14 +132,14 @@ impl Storage {
         .join("\n")
     }
 
-    /// Sets the behaviour for all requests from here on, including those that hang.
+    /// Sets the behaviour for new requests and for requests that hang.
     pub(crate) fn behave(&self, manner: Manner) {
         let mut state = self.state();
         state.manner = manner;
         state.held = matches!(manner, Manner::Silent | Manner::Stalls);
     }
 
-    /// Handles new requests correctly; hanging ones continue to hang.
+    /// Responds correctly to new requests; requests that hang continue to hang.
     pub(crate) fn pass_new(&self) {
         self.state().manner = Manner::Faithful;
     }
@@ -151,7 +151,7 @@ impl Storage {
         found.map(|(_, object)| object.bytes.clone())
     }
 
-    /// Silently corrupts the stored object of a bundle, or removes it.
+    /// Changes or removes the stored object of a bundle without a request.
     pub(crate) fn damage(&self, name: &str, gone: bool) {
         let mut state = self.state();
         state.generation += 1;
@@ -169,14 +169,14 @@ impl Storage {
         }
     }
 
-    /// Returns every stored content of a bundle.
+    /// Returns every content of a bundle's object so far, in order.
     pub(crate) fn writes(&self, name: &str) -> Vec<Vec<u8>> {
         let state = self.state();
         let kept = state.kept.iter().filter(|(path, _)| path.ends_with(name));
         kept.map(|(_, bytes)| bytes.clone()).collect()
     }
 
-    /// Returns the number of hanging requests.
+    /// Returns the number of requests that hang.
     pub(crate) fn waiting(&self) -> usize {
         self.state().waiting
     }
@@ -201,13 +201,13 @@ async fn answer(state: Arc<Mutex<State>>, request: Request) -> Response {
         while locked(&state).held {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        // A received write is stored even if the client no longer waits for the response.
+        // The write is stored even if the client no longer waits for the response.
         locked(&state).waiting -= 1;
     }
     locked(&state).answer(&request)
 }
 
-/// Returns the path of an object, with unnecessary escapes decoded.
+/// Returns the path of an object, without unnecessary escapes.
 fn object_path(request: &Request) -> String {
     let path = request.uri().path();
     path.replace("%2E", ".").replace("%2D", "-")

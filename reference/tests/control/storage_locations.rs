@@ -1,4 +1,4 @@
-//! Storage locations: each belongs to one bundle.
+//! Storage locations: no two bundles have the same location.
 
 use std::sync::Arc;
 
@@ -22,8 +22,8 @@ pub(crate) const CASES: &[Case] = &[
     ("owners-have-a-prefix", prefix),
 ];
 
-/// Two storages, and whether they are one location. `ROOT` is the operator's folder, in which
-/// `link` points to `real`.
+/// Two storages, and true if they are the same location. `ROOT` is the operator's bundle folder, in
+/// which the link `link` points to `real`.
 const PAIRS: &[(&str, &str, bool)] = &[
     (
         r#"{"filesystem":{"path":"good.tgz"}}"#,
@@ -60,7 +60,7 @@ const PAIRS: &[(&str, &str, bool)] = &[
         r#"{"filesystem":{"path":"real/y"}}"#,
         false,
     ),
-    // One would be a file where the other needs a folder.
+    // The first path would have to be both a file and a folder.
     (
         r#"{"filesystem":{"path":"loc"}}"#,
         r#"{"filesystem":{"path":"loc/x"}}"#,
@@ -201,7 +201,7 @@ fn come_free(environment: Environment) -> Outcome {
     })
 }
 
-/// Defines a bundle with a file; returns the status.
+/// Stores a bundle with this file as storage; returns the status.
 async fn place(control: &Arc<Control>, who: &str, bundle: &str, path: &str) -> Result<u16, Failed> {
     let body = format!(r#"{{"object_storage":{{"filesystem":{{"path":"{path}"}}}}}}"#);
     let target = format!("/v1/bundles/{bundle}");
@@ -239,8 +239,8 @@ fn racers(environment: Environment) -> Outcome {
     })
 }
 
-/// Bundles move between few locations, on two replicas: there is no deadlock, and in the end no two
-/// bundles have the same location.
+/// Two replicas concurrently move bundles between few locations. No deadlock occurs, and in the end
+/// no two bundles have the same location.
 fn crowd(environment: Environment) -> Outcome {
     Box::pin(async move {
         let replicas = [
@@ -315,7 +315,7 @@ fn declared(environment: Environment) -> Outcome {
                     .contains("32 segments") => {}
             _ => return Err("a path of 40 segments is declared".into()),
         }
-        // Between two starts, locations may be exchanged and handed over.
+        // Between two starts, declared bundles may exchange their locations.
         for (x, y) in [
             ("p", "q"),
             ("q", "p"),
@@ -327,7 +327,8 @@ fn declared(environment: Environment) -> Outcome {
             let config = format!("bundles: {{{}, {}}}", at("x", x), at("y", y));
             drop(environment.open(&config).await?);
         }
-        // Nobody can prevent the server from starting by claiming a declared location first.
+        // An owner cannot prevent the start by storing a bundle at a location that is then
+        // declared.
         let control = environment.open("").await?;
         play(
             &control,
@@ -365,7 +366,7 @@ fn old_database(environment: Environment) -> Outcome {
         )
         .await?;
         drop(control);
-        // As left by a version without locations.
+        // Versions without locations stored bundles in this form.
         let pool = environment.database().await?;
         for statement in [
             "DELETE FROM places",
@@ -385,7 +386,7 @@ fn old_database(environment: Environment) -> Outcome {
             return Err(format!("{failed} does not say why").into());
         }
         holds(&file, &serde_json::json!({"ok": {"allow": "GOOD"}})).await?;
-        // The location becomes free for the other bundle, without another change of it.
+        // The location becomes available to the other bundle, which is not written again.
         play(&control, "owner DELETE /v1/bundles/good => 200").await?;
         status(&control, "evil", "SUCCESS").await?;
         holds(&file, &serde_json::json!({"ok": {"allow": "EVIL"}})).await?;
@@ -425,7 +426,7 @@ fn later_links(environment: Environment) -> Outcome {
         if statuses != ["CONFIG_ERROR", "SUCCESS"] {
             return Err(format!("two bundles at one file came to {statuses:?}").into());
         }
-        // The second bundle never gets the location.
+        // The second bundle does not get the location later, either.
         let before = std::fs::read(root.join("p/x.tgz"))?;
         tokio::time::sleep(std::time::Duration::from_millis(400)).await;
         if std::fs::read(root.join("p/x.tgz"))? != before

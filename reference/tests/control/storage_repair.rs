@@ -1,4 +1,4 @@
-//! Stored objects: they are compared, repaired, and never replaced by older ones.
+//! Stored objects: workers compare and repair them, and never replace them by older ones.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ pub(crate) const CASES: &[Case] = &[
     ("a-clock-that-is-put-back-stops-nothing", clock),
 ];
 
-/// Kinds of storages, which are also the names of bundles.
+/// Kinds of storages; each is also the name of a bundle.
 const KINDS: &[&str] = &["file", "aws", "azure", "gcp"];
 
-/// Rebuild interval.
+/// Rebuild interval of a control plane that compares objects often.
 const SHORT: &str = "100ms";
 
-/// Bundles in a folder and on a server.
+/// Control plane with workers, a storage server and a bundle folder.
 struct Scene {
     environment: Environment,
     server: Storage,
@@ -37,7 +37,7 @@ struct Scene {
 }
 
 impl Scene {
-    /// Opens a control plane that may access the server.
+    /// Starts a control plane that may write to the storage server.
     async fn start(
         environment: Environment,
         server: Option<Storage>,
@@ -75,7 +75,7 @@ impl Scene {
         Self::start(self.environment, Some(self.server), interval, &[]).await
     }
 
-    /// Returns the request that defines the bundle of a kind, with its own source.
+    /// Returns a request that stores a bundle with a source of its own, in a kind of storage.
     fn bundle(&self, kind: &str, name: &str) -> String {
         let place = match kind {
             "file" => format!(r#"{{"filesystem":{{"path":"{name}"}}}}"#),
@@ -86,7 +86,7 @@ impl Scene {
         )
     }
 
-    /// Defines the bundle of a kind.
+    /// Stores a bundle and its source, in a kind of storage.
     async fn put(&self, kind: &str, name: &str) -> Result<(), Failed> {
         let source = format!("admin PUT /v1/sources/{name} {{}} => 200");
         play(&self.control, &[source, self.bundle(kind, name)].join("\n")).await
@@ -120,7 +120,7 @@ impl Scene {
         .await
     }
 
-    /// Corrupts a bundle's object, with the same length and times, or removes it.
+    /// Removes the object of a bundle, or changes it without a change of its length or times.
     fn damage(&self, kind: &str, name: &str, gone: bool) -> Result<(), Failed> {
         if kind != "file" {
             self.server.damage(name, gone);
@@ -164,7 +164,7 @@ fn repairs(environment: Environment) -> Outcome {
                 })
                 .await?;
             }
-            // The message stays while the bundle is rebuilt and nothing else happens.
+            // The message stays in the status while the bundle is rebuilt without another repair.
             let before = counted(&scene.control, "ocp_bundle_upload_count", "UNCHANGED").await?;
             eventually("further builds", || async {
                 let now = counted(&scene.control, "ocp_bundle_upload_count", "UNCHANGED").await?;
@@ -204,7 +204,7 @@ fn repairs_at_start(environment: Environment) -> Outcome {
                 scene.holds(kind, kind, 1).await?;
             }
         }
-        // Nor does a write of the same definition have to wait for a repair.
+        // Storing the same definition again also causes a repair.
         for kind in KINDS {
             eventually("the build is recorded", || async {
                 let message = scene.message(kind).await?;
@@ -220,7 +220,7 @@ fn repairs_at_start(environment: Environment) -> Outcome {
     })
 }
 
-/// A write hangs in the storage while another owner claims the bundle and writes a newer one.
+/// A write hangs in the storage, while another worker claims the bundle and writes a newer object.
 fn fences(environment: Environment) -> Outcome {
     Box::pin(async move {
         let scene = Scene::start(environment, None, SHORT, &[]).await?;
@@ -248,7 +248,7 @@ fn fences(environment: Environment) -> Outcome {
                 Ok((server.waiting() == 1).then_some(()))
             })
             .await?;
-            // Its owner appears lost, and another one claims the bundle.
+            // The claim appears to be lost, and another worker claims the bundle.
             let lose = "UPDATE builds SET claim = claim + 1, lease = 0, owner = ''";
             sqlx::query(lose).execute(&pool).await?;
             scene.push(&name, 3).await?;
@@ -317,7 +317,7 @@ fn failures(environment: Environment) -> Outcome {
                     scene.server.behave(Manner::Faithful);
                 }
                 scene.holds(kind, kind, value).await?;
-                // The complete object is corrupted, too.
+                // Corruption of the complete object is also repaired.
                 scene.damage(kind, kind, false)?;
                 scene.holds(kind, kind, value).await?;
                 status(&scene.control, kind, "SUCCESS").await?;
@@ -360,7 +360,7 @@ fn hanging(environment: Environment) -> Outcome {
     })
 }
 
-/// The database's clock was ten hours ahead, and is set back.
+/// The clock of the database was ten hours ahead, and is then set back.
 fn clock(environment: Environment) -> Outcome {
     Box::pin(async move {
         let scene = Scene::start(environment, None, SHORT, &[]).await?;

@@ -1,4 +1,4 @@
-//! Requests and expected responses as lines, and their checker.
+//! Scripts: requests and expected responses, one pair per line.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use crate::environment::{send, text};
 
-/// Plays the lines of a script: `WHO METHOD TARGET [BODY] => STATUS [EXPECTED]`, where EXPECTED is
-/// the whole JSON body, or the code of an error and a part of its message. Empty lines and those
-/// that begin with `#` are ignored.
+/// Executes a script with lines of the form `WHO METHOD TARGET [BODY] => STATUS [EXPECTED]`.
+/// EXPECTED is the whole JSON body, or the code of an error followed by a part of its message.
+/// Empty lines and lines that begin with `#` are ignored.
 pub(crate) async fn play(control: &Arc<Control>, script: &str) -> Result<(), Failed> {
     let lines = script.lines().map(str::trim);
     for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
@@ -45,7 +45,7 @@ fn fits(wanted: &str, body: &str) -> bool {
         && message.is_some_and(|message| message.contains(part))
 }
 
-/// Defines cases that play one script with the tokens of every role.
+/// Defines cases that each execute one script, with a token for each role.
 macro_rules! scripts {
     ($($name:literal => $script:expr),+ $(,)?) => {
         pub(crate) const CASES: &[crate::Case] = &[$((

@@ -1,4 +1,4 @@
-//! References: what must exist, and what cannot be deleted while it is in use.
+//! References: missing targets are refused, and resources in use cannot be deleted.
 
 use crate::transcript::scripts;
 

@@ -1,4 +1,5 @@
-//! Workers: definitions become files, failures become statuses, and a lost replica's work is done.
+//! Workers: they build bundles to files, record failures in statuses, and take over from other
+//! replicas.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,7 +30,7 @@ pub(crate) const CASES: &[Case] = &[
     ),
 ];
 
-/// Returns the folder that bundles are written to.
+/// Returns the folder to which bundles are written.
 pub(crate) fn storage(environment: &Environment) -> Result<PathBuf, Failed> {
     let folder = environment.folder().join("bundles");
     std::fs::create_dir_all(&folder)?;
@@ -49,7 +50,7 @@ pub(crate) async fn open(
     environment.open_builder(&arguments).await
 }
 
-/// Polls until a value is returned.
+/// Polls a function until it returns a value.
 pub(crate) async fn eventually<T, F>(what: &str, mut ask: impl FnMut() -> F) -> Result<T, Failed>
 where
     F: Future<Output = Result<Option<T>, Failed>>,
@@ -66,7 +67,7 @@ where
     }
 }
 
-/// Waits until the last status of a bundle is the expected one, and returns it.
+/// Waits until the last status of a bundle is the expected one; returns the whole status.
 pub(crate) async fn status(
     control: &Arc<Control>,
     bundle: &str,
@@ -104,7 +105,7 @@ pub(crate) fn unpacked(bytes: &[u8]) -> Result<Value, Failed> {
     Err("a bundle has no data.json".into())
 }
 
-/// Waits until a bundle file contains a document.
+/// Waits until a bundle file contains this document.
 pub(crate) async fn holds(file: &Path, wanted: &Value) -> Result<(), Failed> {
     eventually(&format!("{} {wanted}", file.display()), || async {
         Ok((documents(file)?.as_ref() == Some(wanted)).then_some(()))
@@ -112,7 +113,7 @@ pub(crate) async fn holds(file: &Path, wanted: &Value) -> Result<(), Failed> {
     .await
 }
 
-/// Returns the sum of the samples of a metric whose labels contain a string.
+/// Returns the sum of a metric's samples with labels that contain a string.
 pub(crate) async fn counted(
     control: &Arc<Control>,
     metric: &str,
@@ -149,7 +150,7 @@ fn kept_up_to_date(environment: Environment) -> Outcome {
         )
         .await?;
         holds(&file, &serde_json::json!({"app": {"limits": {"max": 2}}})).await?;
-        // An unchanged bundle is rebuilt, but not written again.
+        // An unchanged bundle is built again, but not written.
         let written = file.metadata()?.modified()?;
         let before = counted(&control, "ocp_bundle_upload_count", "UNCHANGED").await?;
         eventually("periodic builds", || async {
@@ -177,7 +178,7 @@ fn kept_up_to_date(environment: Environment) -> Outcome {
     })
 }
 
-/// Number of bundles that are due all the time.
+/// Number of bundles that are always due.
 const DUE: usize = 300;
 
 fn precedence(environment: Environment) -> Outcome {
@@ -240,9 +241,9 @@ fn unread(environment: Environment) -> Outcome {
             })
             .await
         };
-        // The file exists before the end of its build is recorded.
+        // The file exists before the end of the build is recorded, so wait for the next check.
         looked_more_often_than(0).await?;
-        // An unrecorded change is found only by a build.
+        // This change is not recorded, so it is found only if the bundle is built.
         let database = environment.database().await?;
         let changed = sqlx::query("UPDATE documents SET document = '2'");
         changed.execute(&database).await?;
@@ -250,7 +251,7 @@ fn unread(environment: Environment) -> Outcome {
         if documents(&file)? != Some(held(1)) {
             return Err("a bundle that has not changed was built".into());
         }
-        // A bundle that is missing in the storage is built.
+        // A bundle is built if its file is missing.
         std::fs::remove_file(&file)?;
         holds(&file, &held(2)).await?;
         workers.shutdown().await;
@@ -292,7 +293,7 @@ fn failures(environment: Environment) -> Outcome {
         }
         play(&control, "admin DELETE /v1/sources/b/data/x/y => 200").await?;
         status(&control, "b", "SUCCESS").await?;
-        // A destination that is not allowed.
+        // A storage that the operator does not allow.
         play(
             &control,
             r#"admin PUT /v1/bundles/b {"object_storage":{"filesystem":{"path":"../b"}}} => 200"#,
@@ -415,7 +416,7 @@ fn visibility(environment: Environment) -> Outcome {
 
 fn secrecy(environment: Environment) -> Outcome {
     Box::pin(async move {
-        // No server listens there.
+        // No server listens at the address of the datasource.
         let further = ["--allow-host", "127.0.0.1", "--allow-secrets-over-http"];
         let control = open(&environment, &further).await?;
         let workers = control.start_workers().await?;
@@ -454,7 +455,7 @@ fn shared_work(environment: Environment) -> Outcome {
                 play(control, &[source, data, bundle].join("\n")).await?;
             }
         }
-        // One replica stops; the others continue.
+        // One of the replicas is stopped; the others continue.
         let (_, stopped) = replicas.pop().ok_or("there are three")?;
         stopped.shutdown().await;
         for at in 0..6 {
@@ -479,7 +480,7 @@ fn takeover(environment: Environment) -> Outcome {
         )
         .await?;
         status(&control, "b", "SUCCESS").await?;
-        // An owner that will never renew its lease holds the claim for a while.
+        // An owner that has ended holds the claim until its lease expires.
         let pool = environment.database().await?;
         let held = Duration::from_millis(1500);
         let begun = Instant::now();

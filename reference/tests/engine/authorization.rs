@@ -1,4 +1,4 @@
-//! Input of the authorization policy, and what refused callers learn.
+//! Input of the authorization policy, and the responses to refused callers.
 
 use std::fs;
 use std::io::Write;
@@ -11,7 +11,7 @@ use reference::engine::{Engine, Options};
 
 use crate::exchange::{engine, request, shown};
 
-/// Permits requests with a token, and bodies that ask for it.
+/// Authorization policy that permits a token, and bodies with a certain member.
 const POLICY: &str = r#"package system.authz
 
 default allow := false
@@ -57,7 +57,7 @@ fn ask(engine: &Engine, line: &str, token: &str, gzip: bool, body: Vec<u8>) -> S
     shown(&engine.respond(request(method, target, headers, body)))
 }
 
-/// As in OPA: any space separates the scheme from the token.
+/// Any white space separates the scheme from the token, as in OPA.
 #[test]
 fn spaces_separate_the_scheme_from_the_token() {
     let engine = guarded();
@@ -76,7 +76,7 @@ fn spaces_separate_the_scheme_from_the_token() {
     }
 }
 
-/// Adds rules to the authorization policy.
+/// Stores an authorization policy with additional rules.
 fn put_policy(engine: &Engine, text: &str) {
     let line = "PUT /v1/policies/authz";
     let put = ask(engine, line, "secret", false, text.into());
@@ -127,7 +127,7 @@ fn methods_and_other_forms_of_paths_are_told_only_to_whom_the_policy_lets_in() {
     }
 }
 
-/// The policy sees the segments that the handler acts on, however they are encoded. The decisions
+/// The policy sees the path segments that the handler uses, however they are encoded. The decisions
 /// are those of OPA 1.22.0.
 #[test]
 fn no_spelling_of_a_path_leads_past_the_policy() {
@@ -171,7 +171,7 @@ closed if input.path == ["v1", "data", "closed", "p"]
     }
 }
 
-/// The body is not valid gzip, so decompressing it would result in 400.
+/// The body of a refused caller is not decompressed: an invalid gzip body does not cause a 400.
 #[test]
 fn bodies_of_strangers_are_not_unpacked() {
     let engine = guarded();
@@ -190,7 +190,7 @@ fn bodies_of_strangers_are_not_unpacked() {
             "{line} {token}"
         );
     }
-    // Large bodies are not even parsed as JSON.
+    // A large body is not parsed, either.
     let large = || vec![b'{'; 100 << 10];
     let line = "POST /v1/data/private";
     assert_eq!(

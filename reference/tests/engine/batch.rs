@@ -32,7 +32,7 @@ endless := count([x |
 ])
 "#;
 
-/// Creates an engine with the policy.
+/// Creates an engine with the policy of these tests.
 fn prepared(options: Options) -> Engine {
     let engine = engine(options);
     let policy = POLICY.as_bytes().to_vec();

@@ -1,4 +1,4 @@
-//! The configuration: what is shown, what has an effect, what is refused.
+//! Configuration: its representation in the API, its effects, and invalid ones.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ fn set(overrides: &[&str]) -> Options {
     }
 }
 
-/// Returns why an engine does not start with these options.
+/// Returns the error of a start with these options.
 fn refused(options: &Options) -> String {
     match Engine::open(options) {
         Ok(_) => "accepted".to_owned(),
@@ -22,7 +22,7 @@ fn refused(options: &Options) -> String {
     }
 }
 
-/// Returns options with a configuration file of this name and content.
+/// Returns options with a configuration file, and the folder that contains it.
 pub(crate) fn file(name: &str, text: &str) -> (tempfile::TempDir, Options) {
     let Ok(folder) = tempfile::tempdir() else {
         panic!("no folder for the configuration");
@@ -38,7 +38,7 @@ pub(crate) fn file(name: &str, text: &str) -> (tempfile::TempDir, Options) {
     (folder, options)
 }
 
-/// Returns the configuration as it is shown, without the random id and the version.
+/// Returns the configuration in the API, without the random id and the version.
 fn shown(engine: &Engine) -> Value {
     let reply = engine.respond(request(
         "GET",

@@ -450,7 +450,7 @@ fn provenance_names_the_build() {
     }
 }
 
-/// Input numbers that policies cannot compute with are refused, in documents they are preserved.
+/// Numbers that Rego cannot represent are refused in an input, and preserved in a document.
 #[test]
 fn inputs_have_numbers_to_compute_with() {
     play(
@@ -470,7 +470,7 @@ fn inputs_have_numbers_to_compute_with() {
     );
 }
 
-/// Ad hoc queries have no METADATA, and `with` replaces members by their names.
+/// Ad hoc queries have no metadata, and `with` accepts only strings as names of members.
 #[test]
 fn queries_without_a_place() {
     play(

@@ -1,11 +1,11 @@
-//! Plays requests and expected responses that are written as lines.
+//! Executes scripts of requests and expected responses, one pair per line.
 
 use bytes::Bytes;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 use reference::engine::{Engine, Options};
 use reference::http::{Reply, Request};
 
-/// Opens an engine with these command-line options.
+/// Creates an engine with options.
 pub(crate) fn engine(options: Options) -> Engine {
     match Engine::open(&options) {
         Ok(engine) => engine,
@@ -13,14 +13,14 @@ pub(crate) fn engine(options: Options) -> Engine {
     }
 }
 
-/// Plays lines of the form `METHOD TARGET [NAME: VALUE] BODY => STATUS BODY` on a fresh engine;
-/// headers and bodies may be missing. For an error object only the code is compared.
+/// Executes lines of the form `METHOD TARGET [NAME: VALUE] BODY => STATUS BODY` on a new engine;
+/// headers and bodies are optional. Of an error object, only the code is compared.
 #[track_caller]
 pub(crate) fn play(lines: &str) {
     play_on(&Engine::default(), lines);
 }
 
-/// Plays lines on an engine.
+/// Executes lines on an existing engine.
 #[track_caller]
 pub(crate) fn play_on(engine: &Engine, lines: &str) {
     let mut wrong = Vec::new();
@@ -70,7 +70,8 @@ fn read(line: &str) -> Request {
     request(method, target, headers, rest.trim().as_bytes().to_vec())
 }
 
-/// Formats the status, and the body: the code of an error object, or a dash for a missing body.
+/// Formats a response as its status and body. For an error object, the body is its code; for an
+/// empty body, a dash.
 pub(crate) fn shown(reply: &Reply) -> String {
     let status = reply.status.as_u16();
     let body = reply.body.bytes();

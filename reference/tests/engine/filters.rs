@@ -1,4 +1,4 @@
-//! Filters of an engine with configured column types.
+//! Data filters of an engine with configured column types.
 
 use std::fs;
 
@@ -18,7 +18,7 @@ include if {
 }
 "#;
 
-/// Creates options of an engine with the policy, and a file with this content.
+/// Returns options of an engine with a policy and a file of column types.
 fn knowing(folder: &TempDir, text: &str) -> Options {
     let file = folder.path().join("columns.yaml");
     assert!(fs::write(&file, text).is_ok());
@@ -32,7 +32,7 @@ fn folder() -> TempDir {
     TempDir::new().unwrap_or_else(|why| panic!("no folder: {why}"))
 }
 
-/// Returns the SQL of the filter for a dialect, with the column types of the request.
+/// Returns the SQL condition in a dialect; the request also contains column types.
 fn filter(engine: &Engine, dialect: &str, types: &Value) -> Value {
     let policy = POLICY.as_bytes().to_vec();
     let reply = engine.respond(request("PUT", "/v1/policies/app", HeaderMap::new(), policy));
@@ -57,7 +57,7 @@ fn columns_that_are_known_are_compared_plainly() {
             "fruits: {colour: string}",
             json!({"fruits": {"weight": "number"}}),
         ),
-        // The request takes precedence, even if it names one dialect only.
+        // Column types in the request take precedence, even if they are for one dialect only.
         (
             "fruits: {colour: number, weight: number}",
             json!({"mysql": {"fruits": {"colour": "string"}}}),
@@ -94,7 +94,7 @@ fn a_file_that_tells_no_types_is_refused() {
     assert!(Engine::open(&missing).is_err());
 }
 
-/// Strings in databases are UTF-8, so no other bytes can be compared.
+/// Strings in databases are UTF-8, so a filter cannot contain other bytes.
 #[test]
 fn strings_that_are_not_utf8_are_refused() {
     let engine = engine(Options::default());

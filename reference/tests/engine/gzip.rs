@@ -1,4 +1,4 @@
-//! Compressed requests and answers.
+//! Compressed requests and responses.
 
 use std::io::{Read, Write};
 use std::sync::atomic::Ordering;
@@ -177,7 +177,7 @@ fn the_threshold_is_configured() {
             ..Options::default()
         });
         play_on(&engine, "PUT /v1/data/a 1 => 204");
-        // The response `{"result":1}` and its newline are 13 bytes long.
+        // The response `{"result":1}` with its line feed has 13 bytes.
         let reply = send(
             &engine,
             "GET /v1/data/a",

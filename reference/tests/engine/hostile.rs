@@ -1,4 +1,4 @@
-//! Malicious input: a clear response, quickly, and no partial writes.
+//! Malicious input: the response is clear and quick, and nothing is written partially.
 
 #[path = "../../rego/tests/support/processor_time.rs"]
 mod processor_time;
@@ -9,8 +9,8 @@ use reference::engine::Engine;
 
 use crate::exchange::{play_on, request, shown};
 
-/// Maximum factor by which the cost grows for a body of ten times the size. Quadratic growth would
-/// be a factor of one hundred.
+/// Maximum factor between the costs of a body and of one ten times as long; linear growth has the
+/// factor 10, quadratic growth 100.
 const MOST: u32 = 30;
 
 fn send(engine: &Engine, line: &str, body: Vec<u8>) -> String {
@@ -25,14 +25,14 @@ fn send(engine: &Engine, line: &str, body: Vec<u8>) -> String {
     shown(&engine.respond(request(method, target, headers, body)))
 }
 
-/// Asserts the response to a body of a size, and its cost relative to a body of a tenth of the
-/// size. Separate engines handle them.
+/// Asserts the response to a body of a size, and compares its cost with that of a body of a tenth
+/// of the size. Each body has its own engine.
 fn is_answered(line: &str, size: usize, body: impl Fn(usize) -> String, answer: &str) {
     let engines = [Engine::default(), Engine::default()];
     are_answered(&engines, line, size, body, answer);
 }
 
-/// Like [`is_answered`], with two engines, of which the first handles the small bodies.
+/// Asserts like [`is_answered`], on two given engines: one for small bodies, one for large ones.
 #[track_caller]
 fn are_answered(
     [small, large]: &[Engine; 2],
@@ -81,7 +81,7 @@ fn paths_have_a_limit() {
     assert_eq!(send(&engine, &line, deepest.into_bytes()), "204");
     let line = format!("PUT /v1/data{}", path(513));
     assert_eq!(send(&engine, &line, b"1".to_vec()), "400 invalid_parameter");
-    // A deeper body is undefined, as in Open Policy Agent.
+    // A body with deeper nesting is undefined, as in Open Policy Agent.
     for depth in [513, 10_000] {
         let deep = engine.respond(request(
             "GET",
@@ -115,7 +115,7 @@ fn repeated_anchors_do_not_grow() {
         send(&engine, "POST /v1/data/b yaml", bomb.into_bytes()),
         "400 invalid_parameter"
     );
-    // They are refused before they use much memory.
+    // YAML aliases are refused before they use much memory.
     let long = |n: usize| format!("a: &a {}\nb: [{}]", "x".repeat(n), "*a, ".repeat(n / 10));
     is_answered(
         "POST /v1/data/b yaml",
@@ -255,7 +255,7 @@ fn wide_documents_take_linear_time() {
         format!("[{}]", operations.collect::<Vec<_>>().join(","))
     };
     let engines = [Engine::default(), Engine::default()];
-    // Short bodies have another code path.
+    // Short bodies are handled by other code.
     are_answered(&engines, "PUT /v1/data/a", 200_000, document, "204");
     are_answered(&engines, "POST /v1/data/a yaml", 50_000, document, "200");
     are_answered(&engines, "PATCH /v1/data/a", 50_000, patch, "204");

@@ -1,4 +1,4 @@
-//! The engine from request to response, without a socket.
+//! Tests of the engine from request to response, without a socket.
 
 #![expect(
     clippy::panic,

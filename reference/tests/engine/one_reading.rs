@@ -1,5 +1,5 @@
-//! The authorization policy and the handler parse a body alike, whatever its content type and the
-//! encoding of its values.
+//! The authorization policy and the handler interpret a body in the same way, whatever its content
+//! type and the escapes in it.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::exchange::{engine, request};
 
-/// Refuses requests with a forbidden value, and reports the form of the body.
+/// Policy that refuses requests with a forbidden value, and reports the form of the body.
 const AUTHORIZATION: &str = r#"package system.authz
 
 default allow := true
@@ -32,7 +32,7 @@ const MAIN: &str = "package system
 main := json.marshal(input)
 ";
 
-/// Routes with their bodies, in which `INPUT` is a placeholder for the input document.
+/// Routes with request bodies, in which `INPUT` stands for the input document.
 const ROUTES: &[(&str, &str)] = &[
     ("/v1/data/p/seen", r#"{"input": INPUT}"#),
     ("/v1/data/p/seen", "input: INPUT"),
@@ -79,7 +79,7 @@ const INPUTS: &[&str] = &[
 
 const TYPES: &[&str] = &["application/json", "application/yaml", "text/x-yaml", ""];
 
-/// Returns every input with every type.
+/// Returns every combination of an input and a content type.
 fn pairs() -> impl Iterator<Item = (&'static str, &'static str)> {
     let inputs = INPUTS.iter();
     inputs.flat_map(|input| TYPES.iter().map(|kind| (*input, *kind)))
@@ -125,7 +125,7 @@ fn ask(
     (reply.status.as_u16(), answer.unwrap_or_default())
 }
 
-/// Whether a string is one of the strings of a response.
+/// Returns true if a response contains a string as a value.
 fn shows(answer: &Value, text: &str) -> bool {
     match answer {
         Value::String(found) => found == text,

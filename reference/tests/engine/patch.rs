@@ -14,10 +14,11 @@ use serde_json::{Value, json};
 
 use crate::exchange::request;
 
-/// Path segments: members and items, some with escapes, and the position after the last item.
+/// Path segments: members and array indices, some with escapes, and `-`, the position after the
+/// last item.
 const STEPS: [&str; 6] = ["a", "0", "1", "-", "x/y", "~1"];
 
-/// Document after a patch; none if the patch is refused.
+/// Document after a patch; `None` if the patch is refused.
 type Patched = Option<Value>;
 
 fn ours(engine: &Engine, patch: &Value) -> Patched {
@@ -59,7 +60,7 @@ fn any_document() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The root document is always an object; see [`the_api_differs_in_what_is_listed`].
+/// Generates root documents, which are always objects; see [`the_api_differs_in_what_is_listed`].
 fn any_root() -> impl Strategy<Value = Value> {
     any_document().prop_map(|inner| match inner {
         Value::Object(_) => inner,
@@ -68,7 +69,7 @@ fn any_root() -> impl Strategy<Value = Value> {
 }
 
 fn any_operation() -> impl Strategy<Value = Value> {
-    // Short paths match a document more often.
+    // Short paths exist in a document more often than long ones.
     let steps = |count: Range<usize>| vec(select(&STEPS[..]), count);
     let path = prop_oneof![3 => steps(0..3), 1 => steps(3..5)];
     let op = select(&["add", "replace", "remove"][..]);
@@ -85,7 +86,7 @@ fn any_operation() -> impl Strategy<Value = Value> {
 
 #[test]
 fn patches_mean_what_rfc_6902_says() {
-    // The same cases on each run.
+    // A fixed seed generates the same cases in each run.
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let config = Config {
         cases: 300,
@@ -106,7 +107,7 @@ fn patches_mean_what_rfc_6902_says() {
                 patch,
                 document
             );
-            // A refused patch has no effect at all.
+            // A refused patch has changed nothing.
             prop_assert_eq!(
                 ours(&engine, &json!([])),
                 Some(expected.clone().unwrap_or(document.clone()))

@@ -1,4 +1,4 @@
-//! Residuals of repeated queries.
+//! Residuals of repeated partial evaluations.
 
 use http::header::HeaderMap;
 use reference::engine::Engine;
@@ -13,7 +13,7 @@ fn put(engine: &Engine, limit: u8) {
     assert_eq!(reply.status.as_u16(), 200);
 }
 
-/// Returns the response to a query, which is the same when it is repeated.
+/// Returns the response to a query. Asserts that a repetition has the same response.
 #[track_caller]
 fn residual(engine: &Engine, parameters: &str, body: &Value) -> Value {
     let target = format!("/v1/compile{parameters}");

@@ -1,4 +1,4 @@
-//! Supported paths and methods, and the errors for others.
+//! Supported paths and methods, and the errors for all others.
 
 use http::HeaderMap;
 use http::header::{ALLOW, LOCATION};

@@ -1,5 +1,4 @@
-//! `opa.runtime()` and `data.system.version`: the process and its configuration, as policies see
-//! them.
+//! `opa.runtime()` and `data.system.version`: information about the process and its configuration.
 
 use reference::engine::Engine;
 
@@ -51,8 +50,8 @@ labels: {region: west}
     );
 }
 
-/// Behaves like other documents, except in references to the root: it can be changed, and is
-/// removed with its parent.
+/// `data.system.version` can be changed and removed like other documents, but a reference to the
+/// root document does not contain it.
 #[test]
 fn the_version_is_a_document() {
     let (_folder, mut options) = file("config.yaml", "{}");

@@ -1,4 +1,4 @@
-//! Bundles from a service: how they are loaded, updated and removed.
+//! Bundles from a service: loading, updates and removal.
 
 use serde_json::{Value, json};
 
@@ -15,14 +15,14 @@ fn rules() -> Value {
     })
 }
 
-/// Returns a bundle that owns `a` and contains its revision.
+/// Returns a bundle with the root `a`, a revision, and a document with this revision.
 fn revision(revision: &str) -> Done<Vec<u8>> {
     let manifest = json!({"revision": revision, "roots": ["a"]}).to_string();
     let data = json!({"a": {"is": revision}}).to_string();
     bundle(&[(".manifest", &manifest), ("data.json", &data)])
 }
 
-/// Servers refuse long requests, so a long ETag is not sent back, and none after a refusal.
+/// A long ETag is not sent to the server, and after a refused request no ETag is sent.
 #[tokio::test]
 async fn versions_that_servers_refuse_are_not_sent_again() -> Done {
     let environment = Environment::start(rules()).await?;
@@ -69,7 +69,7 @@ async fn bundles_come_and_a_bad_one_never_replaces_a_good_one() -> Done {
         .mock
         .put(PATH, Fixture::of(revision("first")?, "1"));
     environment.wait_for_data("a/is", json!("first")).await?;
-    // The document is available a moment before the status reports it.
+    // The document is available shortly before the status reports the bundle as active.
     let healthy = (200, json!({}));
     environment
         .wait_for("/health?bundles&plugins", |status, answer| {
@@ -188,7 +188,7 @@ async fn bundles_wait_for_each_other() -> Done {
     environment
         .engine(json!({"bundles": {"one": source("one"), "two": source("two")}}))
         .await?;
-    // The first is tried alone before the second is available.
+    // The engine has tried to activate the first bundle before the second one exists.
     until("two requests", || {
         (environment.mock.seen("/one").len() > 1).then_some(())
     })
@@ -265,7 +265,7 @@ async fn a_bundle_that_is_kept_is_there_without_its_service() -> Done {
     environment.engine(config.clone()).await?;
     environment.wait_for_data("a/is", json!("first")).await?;
     assert_eq!(environment.get("/health?bundles").await?.0, 200);
-    // A persisted bundle is checked like one from a service.
+    // A persisted bundle is validated like a downloaded one.
     environment.stop().await;
     std::fs::write(&file, "garbage")?;
     environment.engine(config).await?;
@@ -361,7 +361,7 @@ async fn a_service_that_holds_requests_back_is_asked_at_once() -> Done {
     Ok(())
 }
 
-/// A user locked out by a bundle that owns everything learns why.
+/// A bundle with the root `` may remove the authorization policy; the log then names this policy.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_log_names_policies_from_files_that_a_bundle_removes() -> Done {
     let environment = Environment::new().await?;
@@ -382,7 +382,7 @@ async fn the_log_names_policies_from_files_that_a_bundle_removes() -> Done {
     let mut program = Started::engine(["--addr=127.0.0.1:0", "--config-file", &config, &file])?;
     const ACTIVE: &str = "the bundle is active";
     assert!(program.says(ACTIVE)?);
-    // A later replacement only affects the bundle's own policies.
+    // A later revision removes only policies of the bundle itself.
     environment
         .mock
         .put(PATH, Fixture::of(everything("2")?, "2"));

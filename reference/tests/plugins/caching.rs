@@ -1,11 +1,11 @@
-//! Caches shared by evaluations.
+//! Cache of `http.send` that evaluations share.
 
 use serde_json::{Value, json};
 
 use crate::environment::{Done, Environment, quick};
 use crate::mock_services::{Fixture, bundle};
 
-/// Returns a policy that requests a string of 1,000 bytes from the mock.
+/// Returns a policy that fetches a string of 1,000 bytes from the mock server.
 fn policy(url: &str) -> String {
     format!(
         r#"
@@ -26,8 +26,9 @@ fn config(caching: &Value) -> Value {
     json!({"bundles": {"rules": {"polling": quick()}}, "caching": caching})
 }
 
-// A decision by a rule that was quick runs on the thread that serves its connection. The only
-// thread here also serves the mock, so a decision that requests from the mock must not block it.
+// Rules that were quick before are evaluated on the thread of their connection. The single thread
+// of this test also runs the mock server, so an evaluation that waits for the mock must not block
+// it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn responses_are_kept_as_far_as_the_configuration_says() -> Done {
     let sized = |size| json!({"inter_query_builtin_cache": {"max_size_bytes": size}});
@@ -62,7 +63,7 @@ async fn responses_are_kept_as_far_as_the_configuration_says() -> Done {
         let again = environment.mock.seen("/text").len() - asked;
         assert_eq!(again, if kept { 0 } else { 3 }, "{caching}");
         if kept {
-            // A smaller limit takes effect at once.
+            // A smaller limit takes effect immediately after a reload.
             environment.configure(config(&sized(300)))?;
             environment.reload().await;
             assert_eq!(environment.data("a/length").await?, 1000);

@@ -1,4 +1,4 @@
-//! Certificates of a server and of its client, generated for one test.
+//! TLS certificates of a server and of its client, generated for each test.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use rustls::{RootCertStore, ServerConfig};
 
 use crate::environment::Done;
 
-/// Configures a server at `localhost` that may require a client certificate. Writes the files
-/// `server.pem`, `client.pem` and `client.key` into the folder.
+/// Returns the TLS configuration of a server at `localhost`, which requires a client certificate if
+/// `demands` is true. Writes `server.pem`, `client.pem` and `client.key` to the folder.
 pub(crate) fn server(folder: &Path, demands: bool) -> Done<ServerConfig> {
     let own = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
     let client = rcgen::generate_simple_self_signed(["client".to_owned()])?;

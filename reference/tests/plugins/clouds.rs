@@ -1,4 +1,4 @@
-//! Credentials that clouds provide to their workloads.
+//! Credentials that cloud providers issue to their workloads.
 
 use std::time::{Duration, SystemTime};
 
@@ -8,10 +8,10 @@ use test_server::{Request, Response, TestServer, empty, header, respond};
 use crate::environment::{Done, Environment, HANG_LIMIT, get, quick, until};
 use crate::program::Program;
 
-/// Expiry of long-lived keys.
+/// Expiry time of keys that remain valid during a test.
 const FAR: &str = "2099-01-01T00:00:00Z";
 
-/// Headers shown of a request, in addition to its method and URL.
+/// Headers of a request that [`line`] prints.
 const HEADERS: [&str; 6] = [
     "authorization",
     "metadata",
@@ -21,7 +21,7 @@ const HEADERS: [&str; 6] = [
     "x-identity-header",
 ];
 
-/// Returns a key as the Security Token Service formats it.
+/// Returns a response of the AWS Security Token Service with a key.
 fn document(action: &str, end: &str) -> String {
     format!(
         r#"<{action}Response xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><{action}Result>
@@ -32,7 +32,8 @@ fn document(action: &str, end: &str) -> String {
     )
 }
 
-/// Answers requests of all clouds. Keys expire at a time, tokens after this many seconds.
+/// Responds like the metadata services of all cloud providers. Keys expire at `end`, tokens after a
+/// number of seconds.
 fn answer(request: &Request, end: &str, seconds: u64) -> Response {
     let path = request.uri().path();
     let body = String::from_utf8_lossy(request.body()).into_owned();
@@ -60,14 +61,14 @@ fn answer(request: &Request, end: &str, seconds: u64) -> Response {
     respond(200, &[], body)
 }
 
-/// Encodes the claims of a token that expires after this many seconds.
+/// Encodes the claims of a token that expires after a number of seconds.
 fn encoded_end(seconds: u64) -> String {
     let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
     let claims = json!({"exp": now.as_secs() + seconds}).to_string();
     base64::Engine::encode(&base64::engine::general_purpose::URL_SAFE_NO_PAD, claims)
 }
 
-/// Formats a request on one line. Only the key of a signature is shown.
+/// Formats a request as one line, with only the key id of an AWS signature.
 fn line(request: &Request) -> String {
     let mut line = format!("{} {}", request.method(), request.uri());
     for name in HEADERS {
@@ -95,8 +96,9 @@ fn config(environment: &Environment, credentials: &Value) -> Value {
     })
 }
 
-/// Kind of credentials, the requests of the engine for them, and the start of its final request.
-/// `CLOUD` is a placeholder for the address of the server, and `FILE` for a file with a token.
+/// Configured credentials, the requests that the engine sends to obtain them, and the beginning of
+/// its authorization for the bundle. `CLOUD` stands for the address of the server, `FILE` for a
+/// file with a token.
 struct Case {
     credentials: Value,
     variables: &'static [(&'static str, &'static str)],
@@ -288,7 +290,7 @@ fn tokens_of_others() -> Vec<Case> {
     ]
 }
 
-/// Starts an engine and a cloud, whose keys and tokens have a given expiry.
+/// Starts an engine and a server with keys and tokens of a given expiry.
 async fn start(
     case: &Case,
     end: String,

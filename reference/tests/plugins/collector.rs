@@ -1,4 +1,4 @@
-//! Collector of spans, with OTLP over HTTP and over gRPC. It decodes its requests.
+//! Collector of spans over HTTP and gRPC, which decodes the requests of the engine.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -27,24 +27,24 @@ use crate::environment::{Done, until};
 /// Received span.
 #[derive(Debug, Clone)]
 pub(crate) struct Sent {
-    /// Attributes of the sender.
+    /// Resource attributes of the sender.
     pub(crate) resource: BTreeMap<String, Value>,
     pub(crate) attributes: BTreeMap<String, Value>,
     pub(crate) span: Span,
 }
 
 impl Sent {
-    /// Returns the ids of the trace and of the span, as in `traceparent`.
+    /// Returns the trace id and the span id, as in `traceparent`.
     pub(crate) fn ids(&self) -> (String, String) {
         (hex(&self.span.trace_id), hex(&self.span.span_id))
     }
 
-    /// Returns the id of the parent span; empty if there is none.
+    /// Returns the id of the parent span; empty for a root span.
     pub(crate) fn parent(&self) -> String {
         hex(&self.span.parent_span_id)
     }
 
-    /// Whether its status is an error.
+    /// Returns true if the status of the span is an error.
     pub(crate) fn failed(&self) -> bool {
         // 2 is `STATUS_CODE_ERROR`.
         self.span
@@ -61,7 +61,7 @@ fn hex(bytes: &[u8]) -> String {
 /// Response to a call over gRPC.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CallStatus {
-    /// Status in a trailer, after the message.
+    /// Message, and a status in the trailers.
     Trailer(&'static str),
     /// Status in the headers, without a message.
     Head(&'static str),
@@ -69,13 +69,13 @@ pub(crate) enum CallStatus {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Spans of each received request, in order, or why it is invalid.
+    /// Spans of each received request in order, or the reason why the request is invalid.
     requests: Vec<Result<Vec<Sent>, String>>,
-    /// Responses to the next calls; the others succeed.
+    /// Responses to the next gRPC calls; further calls succeed.
     statuses: Vec<CallStatus>,
 }
 
-/// Collector. It stops when it is dropped.
+/// Running collector, stopped when dropped.
 #[derive(Debug)]
 pub(crate) struct Collector {
     pub(crate) address: SocketAddr,
@@ -122,7 +122,7 @@ impl Collector {
         })
     }
 
-    /// Sets the responses to the next calls over gRPC, in order.
+    /// Sets the responses to the next gRPC calls, in order.
     pub(crate) fn answer_calls(&self, statuses: &[CallStatus]) {
         locked(&self.state).statuses = statuses.to_vec();
     }
@@ -142,7 +142,7 @@ impl Collector {
         Ok(requests?.into_iter().flatten().collect())
     }
 
-    /// Waits for a span.
+    /// Waits for a span that satisfies a condition.
     pub(crate) async fn span(&self, what: &str, fits: impl Fn(&Sent) -> bool) -> Done<Sent> {
         let find = || match self.spans() {
             Ok(spans) => spans.into_iter().find(|sent| fits(sent)).map(Ok),
@@ -171,7 +171,7 @@ where
     });
     let server = hyper_util::server::conn::auto::Builder::new(TokioExecutor::new());
     let served = server.serve_connection(TokioIo::new(stream), service).await;
-    // A client that disconnects is not an error.
+    // A client may disconnect at any time, which is not an error here.
     served.ok();
 }
 
@@ -226,7 +226,7 @@ impl State {
     }
 }
 
-/// Returns the message in an uncompressed frame.
+/// Returns the message in an uncompressed gRPC frame.
 fn unframed(body: &[u8]) -> Result<&[u8], String> {
     match body.split_first_chunk::<5>() {
         Some(([0, length @ ..], message))

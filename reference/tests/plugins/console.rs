@@ -1,5 +1,4 @@
-//! Log lines for pipelines: their keys and the types of their values are those of Open Policy Agent
-//! 1.22.
+//! Log lines, which other programs parse: keys and types are those of Open Policy Agent 1.22.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -29,7 +28,7 @@ mask contains "/input/password"
 mask contains {"op": "upsert", "path": "/input/name", "value": "***"}
 "#;
 
-/// Request, and the additional keys of its decision with their types.
+/// Request, with the keys and types that its decision has in addition to [`DECISION`].
 struct Case {
     method: Method,
     path: &'static str,
@@ -51,7 +50,7 @@ fn case(
     }
 }
 
-/// Keys and types of every decision, on the console and uploaded.
+/// Keys and types of every decision, both on the console and in uploads.
 const DECISION: &[(&str, &str)] = &[
     ("bundles", "object"),
     ("decision_id", "string"),
@@ -63,12 +62,12 @@ const DECISION: &[(&str, &str)] = &[
     ("timestamp", "string"),
 ];
 
-/// Additional keys and types of lines.
+/// Keys and types of every line on the console.
 const LINE: &[(&str, &str)] = &[("level", "string"), ("msg", "string"), ("time", "string")];
 
 const TYPE: &[(&str, &str)] = &[("type", "string")];
 
-/// Keys and types of the lines about requests.
+/// Keys and types of log lines about requests.
 const REQUEST: &[(&str, &str)] = &[
     ("client_addr", "string"),
     ("req_id", "number"),
@@ -179,7 +178,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// Returns the keys of an object with the types of their values.
+/// Returns the type of each value in an object, by key.
 fn shape(event: &Value) -> BTreeMap<&str, &'static str> {
     let members = event.as_object().into_iter().flatten();
     let kind = |value: &Value| match value {
@@ -195,7 +194,7 @@ fn shape(event: &Value) -> BTreeMap<&str, &'static str> {
         .collect()
 }
 
-/// Merges tables into the expected shape.
+/// Merges tables of keys and types.
 fn expected(tables: &[&[(&'static str, &'static str)]]) -> BTreeMap<&'static str, &'static str> {
     tables
         .iter()
@@ -203,7 +202,7 @@ fn expected(tables: &[&[(&'static str, &'static str)]]) -> BTreeMap<&'static str
         .collect()
 }
 
-/// Starts an engine that logs everything, on the console and to a service; returns its address.
+/// Starts an engine that logs to the console and to a service; returns it with its address.
 async fn logging(environment: &Environment) -> Done<(Started, std::net::SocketAddr)> {
     let manifest = r#"{"revision": "r1", "roots": ["rules"]}"#;
     let files = [(".manifest", manifest), ("rules/data.json", "{}")];
@@ -272,7 +271,7 @@ async fn lines_and_reports_have_the_shape_of_opa() -> Done {
         let named = format!("{} {}: {line}", case.method, case.path);
         let mut lines = expected(&[DECISION, LINE, TYPE, case.shows]);
         let mut events = expected(&[DECISION, case.shows]);
-        // The only difference: a string instead of an object with location and code.
+        // The only difference between console and upload: a string instead of an error object.
         if lines.contains_key("error") {
             lines.insert("error", "string");
             events.insert("error", "object");

@@ -1,11 +1,11 @@
-//! Discovered configuration.
+//! Discovery: configuration from a bundle.
 
 use serde_json::{Value, json};
 
 use crate::environment::{Done, Environment, quick};
 use crate::mock_services::{Fixture, bundle};
 
-/// Returns a bundle with the documents and policies of a configuration.
+/// Returns a discovery bundle with documents and policies.
 fn discovered(data: &Value) -> Done<Vec<u8>> {
     let policy = r#"
         package choice
@@ -63,7 +63,7 @@ async fn the_discovered_configuration_takes_effect_and_changes() -> Done {
     assert_eq!(config["default_decision"], "/a");
     assert_eq!(config["discovery"], discovery);
     assert_eq!(config["services"]["more"], json!({"url": "http://more"}));
-    // The boot configuration takes precedence.
+    // The configuration file takes precedence over the discovered configuration.
     assert_eq!(config["labels"]["region"], "west");
     assert_eq!(config["labels"]["more"], "yes");
     let id = config["labels"]["id"].clone();
@@ -135,7 +135,7 @@ async fn policies_may_make_the_configuration() -> Done {
     let (_, config) = environment.get("/v1/config").await?;
     assert_eq!(config["result"]["labels"]["chosen"], "west");
     assert_eq!(config["result"]["default_decision"], "/chosen");
-    // Policies see the discovered configuration, too.
+    // `opa.runtime()` contains the discovered configuration.
     let asked = "/v1/query?q=x=opa.runtime().config";
     let (_, runtime) = environment.get(asked).await?;
     let runtime = &runtime["result"][0]["x"];

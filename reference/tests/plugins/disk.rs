@@ -1,4 +1,4 @@
-//! Decision log buffered on disk.
+//! Decision logs with a buffer on disk.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -13,7 +13,7 @@ use crate::environment::{Done, Environment, quick, until};
 use crate::mock_services::{Fixture, bundle};
 use crate::program::Program;
 
-/// Returns a section `decision_logs` whose buffer is in a folder of the environment.
+/// Returns a section `decision_logs` with a disk buffer in a folder.
 fn logs(environment: &Environment, folder: &str, more: Value) -> Value {
     let mut reporting = quick();
     reporting["buffer_type"] = json!("disk");
@@ -28,7 +28,7 @@ fn place(environment: &Environment, folder: &str) -> PathBuf {
     environment.folder.path().join(folder)
 }
 
-/// Returns the ids of the events received after a number of requests, in order.
+/// Returns the decision ids in all uploads after the first `since` ones, in order.
 fn arrived(environment: &Environment, since: usize) -> Vec<String> {
     let uploads = environment.mock.seen("/logs").split_off(since);
     let events = uploads.into_iter().filter_map(|upload| match upload.body {
@@ -40,7 +40,7 @@ fn arrived(environment: &Environment, since: usize) -> Vec<String> {
         .collect()
 }
 
-/// Waits until the events of all decisions were received after a number of requests.
+/// Waits until the uploads after the first `since` ones contain all decisions; returns the ids.
 async fn until_all_arrive(
     environment: &Environment,
     since: usize,
@@ -54,7 +54,8 @@ async fn until_all_arrive(
     .await
 }
 
-/// Whether these ids arrived in order, regardless of other ids and of repetitions.
+/// Returns true if `asked` occurs in `ids` in the same order; other ids and repetitions are
+/// ignored.
 fn in_order(ids: &[String], asked: &[String]) -> bool {
     let first = |id: &String| ids.iter().position(|other| other == id);
     let places: Vec<_> = asked.iter().map(first).collect();
@@ -68,7 +69,7 @@ fn client() -> Done<reqwest::Client> {
     Ok(reqwest::Client::builder().no_proxy().build()?)
 }
 
-/// Returns the status of a decision, and its id.
+/// Requests a decision; returns the status and the decision id.
 async fn decide(
     client: &reqwest::Client,
     address: SocketAddr,
@@ -113,7 +114,7 @@ async fn decisions_outlive_a_killed_process() -> Done {
             let (client, killed, count) = (client.clone(), Arc::clone(&killed), Arc::clone(&count));
             tokio::spawn(async move {
                 let mut asked = Vec::new();
-                // The kill aborts the request in progress.
+                // The loop ends when the kill aborts a request.
                 while let Ok((200, Some(id))) = decide(&client, address, "a").await {
                     asked.push(id);
                     count.fetch_add(1, Ordering::Relaxed);
@@ -164,7 +165,7 @@ async fn what_is_left_at_the_end_is_sent_by_the_next_process() -> Done {
     assert!(program.0.wait()?.success());
     let refused = environment.mock.seen("/logs").len();
     environment.mock.answer_posts(200);
-    // The next process gets no requests, and its first upload would be an hour away.
+    // The next process gets no requests, and its first regular upload would be after an hour.
     let mut patient = config;
     patient["decision_logs"]["reporting"]["min_delay_seconds"] = json!(3600);
     patient["decision_logs"]["reporting"]["max_delay_seconds"] = json!(7200);
@@ -263,7 +264,7 @@ async fn a_full_buffer_drops_the_oldest_if_it_shall() -> Done {
     let config =
         json!({"decision_logs": logs(&environment, "spool", limit), "status": {"console": true}});
     let client = client()?;
-    // Full according to the configuration, and according to the system.
+    // The buffer is full by its configured limit, and by the limit of the operating system.
     for short_files in [false, true] {
         let mut config = config.clone();
         let (_program, address) = if short_files {
@@ -337,7 +338,7 @@ async fn a_full_buffer_refuses_decisions_if_it_shall() -> Done {
             assert_eq!(body["code"], "unavailable", "{path}");
             assert!(body["result"].is_null(), "{path}");
         }
-        // Requests that need no log are answered.
+        // Requests without a decision log still succeed.
         assert_eq!(
             client
                 .get(format!("http://{address}/health"))
@@ -399,7 +400,7 @@ async fn what_waits_is_sent_whatever_becomes_of_the_configuration() -> Done {
     until_all_arrive(&environment, refused, &asked).await?;
     let buffer = |_, answer: &Value| answer["result"]["decision_logs"] == json!({});
     environment.wait_for("/v1/status", buffer).await?;
-    // Directories that are no longer used are available to others.
+    // The locks of replaced buffer directories are released.
     for folder in ["one", "two"] {
         let lock = std::fs::File::open(place(&environment, folder).join("lock"))?;
         until("the lock", || lock.try_lock().ok()).await?;

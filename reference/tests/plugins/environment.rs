@@ -1,4 +1,4 @@
-//! Engine under test, and requests to it.
+//! Engine under test with a mock server, and requests to the engine.
 
 use std::error::Error;
 use std::net::SocketAddr;
@@ -11,27 +11,27 @@ use serde_json::{Value, json};
 
 use crate::mock_services::MockServices;
 
-/// Result of tests and their helpers.
+/// Result type of tests and helper functions.
 pub(crate) type Done<T = ()> = Result<T, Box<dyn Error>>;
 
-/// A test that hangs is aborted after this time. No test depends on timing.
+/// Timeout of waits, which only ends hangs. No test depends on timing.
 pub(crate) const HANG_LIMIT: Duration = Duration::from_secs(120);
 
-/// Engine and the server that it uses.
+/// Engine under test, and the mock server of its services.
 pub(crate) struct Environment {
     pub(crate) mock: MockServices,
-    /// Engine, unless it is stopped.
+    /// Running engine; `None` while it is stopped.
     pub(crate) running: Option<Running>,
     pub(crate) folder: tempfile::TempDir,
 }
 
-/// Returns polling delays of tens of milliseconds.
+/// Returns a configuration with polling delays of tens of milliseconds.
 pub(crate) fn quick() -> Value {
     json!({"min_delay_seconds": 0.01, "max_delay_seconds": 0.03})
 }
 
 impl Environment {
-    /// Creates a server without an engine.
+    /// Starts a mock server without an engine.
     pub(crate) async fn new() -> Done<Self> {
         Ok(Self {
             mock: MockServices::start().await?,
@@ -40,14 +40,14 @@ impl Environment {
         })
     }
 
-    /// Starts a server, and an engine with this configuration, which uses the server as `mock`.
+    /// Starts a mock server and an engine; the engine uses the server as the service `mock`.
     pub(crate) async fn start(config: Value) -> Done<Self> {
         let mut environment = Self::new().await?;
         environment.engine(config).await?;
         Ok(environment)
     }
 
-    /// Starts an engine with this configuration.
+    /// Starts an engine with a configuration.
     pub(crate) async fn engine(&mut self, config: Value) -> Done {
         let file = self.configure(config)?;
         let args = ["engine", "--addr", "127.0.0.1:0", "--config-file"];
@@ -57,7 +57,7 @@ impl Environment {
         Ok(())
     }
 
-    /// Writes the configuration file.
+    /// Writes the configuration file of the engine; returns its path.
     pub(crate) fn configure(&self, mut config: Value) -> Done<PathBuf> {
         if config["services"].is_null() {
             config["services"] = json!({"depot": {"url": self.url()}});
@@ -67,7 +67,7 @@ impl Environment {
         Ok(file)
     }
 
-    /// Returns the URL of the server.
+    /// Returns the URL of the mock server.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.mock.address)
     }
@@ -79,7 +79,7 @@ impl Environment {
         }
     }
 
-    /// Makes the engine reload its configuration.
+    /// Reloads the configuration of the engine.
     pub(crate) async fn reload(&self) {
         if let Some(running) = &self.running {
             running.reload().await;
@@ -99,7 +99,7 @@ impl Environment {
         Ok(String::from_utf8(fetch(address, path).await?.1)?)
     }
 
-    /// Waits until a body fits.
+    /// Polls a path of the engine until the body of the response satisfies a condition.
     pub(crate) async fn wait_for_text(&self, path: &str, fits: impl Fn(&str) -> bool) -> Done {
         let begun = Instant::now();
         loop {
@@ -114,13 +114,13 @@ impl Environment {
         }
     }
 
-    /// Returns the document at a path, `null` if there is none.
+    /// Returns the document at a path; `null` if it is undefined.
     pub(crate) async fn data(&self, path: &str) -> Done<Value> {
         let (_, mut answer) = self.get(&format!("/v1/data/{path}")).await?;
         Ok(answer["result"].take())
     }
 
-    /// Waits until the document at a path has this value.
+    /// Polls the engine until the document at a path has this value.
     pub(crate) async fn wait_for_data(&self, path: &str, expected: Value) -> Done {
         self.wait_for(&format!("/v1/data/{path}"), |status, answer| {
             status == 200 && answer["result"] == expected
@@ -129,7 +129,7 @@ impl Environment {
         Ok(())
     }
 
-    /// Waits for a response, and returns its body.
+    /// Polls a path of the engine until the response satisfies a condition; returns its body.
     pub(crate) async fn wait_for(
         &self,
         path: &str,
@@ -148,14 +148,14 @@ impl Environment {
         }
     }
 
-    /// Returns the status report.
+    /// Returns the status report of the engine.
     pub(crate) async fn status(&self) -> Done<Value> {
         let (_, mut answer) = self.get("/v1/status").await?;
         Ok(answer["result"].take())
     }
 }
 
-/// Waits until a value is found.
+/// Polls a function until it returns a value.
 pub(crate) async fn until<T>(what: &str, find: impl Fn() -> Option<T>) -> Done<T> {
     let begun = Instant::now();
     loop {
@@ -175,8 +175,8 @@ pub(crate) async fn get(address: SocketAddr, path: &str) -> Done<(u16, Value)> {
     Ok((status, serde_json::from_slice(&body)?))
 }
 
-/// Client shared by all tests, as creating one takes long. It pools no connections, which would end
-/// with the tests that they belong to.
+/// HTTP client of all tests, because its creation takes long. Connections are not pooled, because
+/// each would end with the runtime of its test.
 static CLIENT: LazyLock<reqwest::Result<reqwest::Client>> = LazyLock::new(|| {
     rustls::crypto::ring::default_provider()
         .install_default()

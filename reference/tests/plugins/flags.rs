@@ -14,7 +14,7 @@ use crate::mock_services::{Fixture, bundle};
 use crate::program::Program;
 use crate::started::Started;
 
-/// Flags listed by `opa run --help` of 1.22.0.
+/// Flags in the output of `opa run --help` of OPA 1.22.0.
 const FLAGS: &[&str] = &[
     "addr",
     "authentication",
@@ -60,15 +60,15 @@ const FLAGS: &[&str] = &[
     "watch-config",
 ];
 
-/// Flag as listed on the page.
+/// Row of the table in `docs/opa-options.md`.
 struct Row {
     name: String,
     has_effect: bool,
-    /// Arguments for a test of the flag.
+    /// Arguments with which the flag is tested.
     arguments: String,
 }
 
-/// Parses the page's table of flags: `--NAME`, whether it has an effect, and the arguments.
+/// Parses the table of flags in `docs/opa-options.md`.
 fn rows() -> Done<Vec<Row>> {
     let page = fs::read_to_string(concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -89,7 +89,7 @@ fn rows() -> Done<Vec<Row>> {
     Ok(rows.collect())
 }
 
-/// Creates a folder with the files that the arguments name.
+/// Creates a folder with the files that [`Row::arguments`] name.
 fn folder() -> Done<tempfile::TempDir> {
     let folder = tempfile::tempdir()?;
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text);
@@ -108,7 +108,7 @@ async fn flags_may_stand_in_the_environment() -> Done {
     let environment = Environment::new().await?;
     let variables = [
         ("OPA_RUN_SET", "labels.from=environment"),
-        // A given flag takes precedence.
+        // A flag on the command line takes precedence over its variable.
         ("OPA_RUN_ADDR", "nowhere:0"),
         ("OPA_RUN_AUTHORIZATION", ""),
     ];
@@ -151,7 +151,7 @@ fn every_flag_of_opa_is_taken_as_the_page_says() -> Done {
                 let flags = event["flags"].as_str().unwrap_or_default();
                 flags.split(' ').any(|named| named == flag)
             });
-        // This program always serves, so no message is needed.
+        // The flag `server` has no effect, and is not reported: this program always serves.
         assert_eq!(
             told,
             !row.has_effect && row.name != "server",
@@ -282,7 +282,8 @@ async fn lines_of_requests_have_a_level_of_their_own() -> Done {
         ("debug", "debug", Some("debug")),
         ("info", "debug", None),
     ] {
-        // A log of errors does not report the listening address.
+        // A log at level `error` does not contain the address, so the test uses a known socket
+        // path.
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("engine.sock");
         let address = format!("unix://{}", path.display());

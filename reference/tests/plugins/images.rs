@@ -1,4 +1,4 @@
-//! Bundles that are images in a registry.
+//! Bundles as OCI images in a registry.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,15 +16,15 @@ const IMAGE: &str = "application/vnd.oci.image.manifest.v1+json";
 /// Contents of a registry, by path below `/v2/team/rules/`.
 type Contents = BTreeMap<String, Vec<u8>>;
 
-/// Registry whose contents may require a token.
+/// OCI registry, which may require a token.
 struct Registry {
     contents: Arc<Mutex<Contents>>,
     server: TestServer,
 }
 
 impl Registry {
-    /// Starts a registry that requires a token, if given, and redirects blob requests to another
-    /// host, if given.
+    /// Starts a registry. It requires `token` if given, and redirects requests for blobs to the
+    /// host `blobs` if given.
     async fn start(token: Option<&'static str>, blobs: Option<String>) -> Done<Self> {
         let contents = Arc::new(Mutex::new(Contents::new()));
         let shared = Arc::clone(&contents);
@@ -38,7 +38,7 @@ impl Registry {
         })
     }
 
-    /// Stores bytes under their digest, which is returned.
+    /// Stores content under its digest, and returns the digest.
     fn keep(&self, kind: &str, bytes: &[u8]) -> String {
         let digits = Sha256::digest(bytes).into_iter();
         let digits: String = digits.map(|byte| format!("{byte:02x}")).collect();
@@ -52,7 +52,7 @@ impl Registry {
         contents.insert(path.to_owned(), bytes.to_vec());
     }
 
-    /// Tags an image whose bundle sets `data.a` to a value.
+    /// Stores an image under a tag; its bundle sets `data.a` to a value.
     fn tag(&self, tag: &str, value: &Value) -> Done {
         let digest = self.keep("blobs", &archive(value)?);
         let manifest = image(&[
@@ -63,7 +63,7 @@ impl Registry {
         Ok(())
     }
 
-    /// Returns the received requests for a path, without the address of this registry.
+    /// Returns the received requests with a part in their path.
     fn seen(&self, part: &str) -> Vec<Request> {
         let requests = self.server.requests().into_iter();
         requests
@@ -104,7 +104,7 @@ fn archive(value: &Value) -> Done<Vec<u8>> {
     bundle(&[(".manifest", r#"{"roots": ["a"]}"#), ("data.json", &data)])
 }
 
-/// Returns the manifest of an image with these layers.
+/// Returns an image manifest with these layers.
 fn image(layers: &[(&str, &str)]) -> Value {
     let layers = layers
         .iter()
@@ -112,7 +112,7 @@ fn image(layers: &[(&str, &str)]) -> Value {
     json!({"schemaVersion": 2, "mediaType": IMAGE, "layers": layers.collect::<Vec<_>>()})
 }
 
-/// Returns the manifest of an index of these images.
+/// Returns an image index with these manifests.
 fn index(images: &[(&str, &str)]) -> Value {
     let images = images.iter().map(|(digest, os)| {
         json!({"mediaType": IMAGE, "digest": digest, "platform": {"os": os, "architecture": os}})
@@ -120,7 +120,7 @@ fn index(images: &[(&str, &str)]) -> Value {
     json!({"schemaVersion": 2, "manifests": images.collect::<Vec<_>>()})
 }
 
-/// Starts an engine whose bundle is an image of the registry.
+/// Starts an engine that loads its bundle from an image in the registry.
 async fn engine(registry: &Registry, image: &str, credentials: Value) -> Done<Environment> {
     let service = json!({"url": registry.server.url(), "type": "oci", "credentials": credentials});
     Environment::start(json!({

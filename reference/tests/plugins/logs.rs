@@ -1,11 +1,11 @@
-//! Decision log that is uploaded to a service.
+//! Decision logs that are uploaded to a service.
 
 use serde_json::{Value, json};
 
 use crate::environment::{Done, Environment, quick, until};
 use crate::mock_services::{Fixture, bundle};
 
-/// Returns the received events, in the order in which they were sent.
+/// Returns the events in all uploads to a path, in order.
 fn events(environment: &Environment, path: &str) -> Vec<Value> {
     let uploads = environment.mock.seen(path).into_iter();
     let events = uploads.flat_map(|upload| match upload.body {
@@ -130,7 +130,8 @@ async fn a_policy_that_cannot_be_asked_lets_nothing_out() -> Done {
     only_the_second_is_logged(&environment).await
 }
 
-/// Asserts that of two decisions the one about `b` is logged, and the one before it is counted.
+/// Asserts that of two decisions, the event of the first was dropped and counted, and that of the
+/// second, about `b`, was uploaded.
 async fn only_the_second_is_logged(environment: &Environment) -> Done {
     let first = until("an event", || {
         events(environment, "/logs").into_iter().next()
@@ -145,8 +146,8 @@ async fn only_the_second_is_logged(environment: &Environment) -> Done {
     Ok(())
 }
 
-/// A mask may insert a value into an event that is small in memory, as it shares its parts, but
-/// expands to more than any memory.
+/// A mask can insert a value that is small in memory because of shared parts, but huge as JSON. The
+/// buffer limit applies to its size as JSON.
 #[tokio::test]
 async fn what_masks_put_into_events_is_charged() -> Done {
     masked_by_a_shared_value(json!({}), 200).await?;
@@ -154,7 +155,7 @@ async fn what_masks_put_into_events_is_charged() -> Done {
     masked_by_a_shared_value(disk, 503).await
 }
 
-/// Asserts the response to the masked decision, with a buffer.
+/// Asserts the status of a decision with such a mask, for a kind of buffer.
 async fn masked_by_a_shared_value(buffer: Value, masked: u16) -> Done {
     let mut environment = Environment::new().await?;
     let mut policy = "package system.log\nv0 := [1]\n".to_owned();
@@ -209,7 +210,7 @@ async fn uploads_stay_below_their_limit_and_survive_failures() -> Done {
             .await?;
         asked.push(answer["decision_id"].clone());
     }
-    // An event that does not fit alone is dropped, and the others follow.
+    // An event larger than an upload is dropped; the following events are uploaded.
     let long: String = (0..3000_u32)
         .map(|n| format!("{:x}", n.wrapping_mul(2_654_435_761)))
         .collect();
@@ -233,7 +234,7 @@ async fn uploads_stay_below_their_limit_and_survive_failures() -> Done {
         ids.contains(&last["decision_id"]).then_some(ids)
     };
     let mut ids = until("the last event", accepted).await?;
-    // A refused request may have been in progress when the responses changed.
+    // The server may have refused a request while the status changed, so some ids may be repeated.
     ids.dedup();
     assert!(asked.iter().all(|id| ids.contains(id)), "{ids:?}");
     for upload in environment.mock.seen("/own/logs") {

@@ -1,4 +1,4 @@
-//! The engine's plugins over real HTTP, with the remote side simulated by a server of the test.
+//! Tests of the engine's plugins over HTTP, with mock servers as remote services.
 
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 

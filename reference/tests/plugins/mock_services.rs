@@ -1,4 +1,4 @@
-//! Mock of the services of the engine: it returns configured responses, and records requests.
+//! Mock server of remote services: it sends configured responses, and records requests.
 
 use std::collections::BTreeMap;
 use std::future::ready;
@@ -14,12 +14,12 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::environment::Done;
 
-/// Response to requests for a path.
+/// Configured response to requests for a path.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fixture {
     pub(crate) status: StatusCode,
     pub(crate) body: Vec<u8>,
-    /// ETag; a request that names it is answered with 304.
+    /// ETag; a request with this ETag in `If-None-Match` gets 304.
     pub(crate) etag: Option<String>,
     pub(crate) headers: Vec<(&'static str, String)>,
 }
@@ -43,15 +43,15 @@ impl Fixture {
     }
 }
 
-/// Received request.
+/// Recorded request.
 #[derive(Debug, Clone)]
 pub(crate) struct ReceivedRequest {
     pub(crate) path: String,
     pub(crate) headers: HeaderMap,
-    /// Decompressed body, as JSON if valid, and as a string.
+    /// Decompressed body: as JSON, or null if it is invalid; and as a string.
     pub(crate) body: Value,
     pub(crate) text: String,
-    /// Length of the body as received.
+    /// Length of the body before decompression.
     pub(crate) length: usize,
 }
 
@@ -65,12 +65,12 @@ impl ReceivedRequest {
 #[derive(Debug, Default)]
 struct State {
     fixtures: BTreeMap<String, Fixture>,
-    /// Status of the response to POSTs for other paths.
+    /// Status of responses to POST requests for paths without a configured response.
     posts: StatusCode,
     seen: Vec<ReceivedRequest>,
 }
 
-/// Server. It stops when it is dropped.
+/// Running mock server, stopped when dropped.
 #[derive(Debug)]
 pub(crate) struct MockServices {
     pub(crate) address: SocketAddr,
@@ -96,12 +96,12 @@ impl MockServices {
         })
     }
 
-    /// Makes a response available for download.
+    /// Sets the response to requests for a path.
     pub(crate) fn put(&self, path: &str, fixture: Fixture) {
         self.state().fixtures.insert(path.to_owned(), fixture);
     }
 
-    /// Sets the status of the response to POSTs for paths without one.
+    /// Sets the status of responses to POST requests for paths without a configured response.
     pub(crate) fn answer_posts(&self, status: u16) {
         self.state().posts = StatusCode::from_u16(status).unwrap_or_default();
     }
@@ -158,7 +158,7 @@ impl State {
     }
 }
 
-/// Creates a bundle of these files.
+/// Creates a bundle archive of files.
 pub(crate) fn bundle(files: &[(&str, &str)]) -> Done<Vec<u8>> {
     let gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     let mut archive = tar::Builder::new(gzip);

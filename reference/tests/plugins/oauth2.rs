@@ -1,4 +1,4 @@
-//! Tokens from an authorization server.
+//! OAuth 2.0 tokens from an authorization server.
 
 use rego::jwt;
 use serde_json::{Value, json};
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use crate::environment::{Done, Environment, quick, until};
 use crate::mock_services::{Fixture, ReceivedRequest, bundle};
 
-/// The secret of the key `shared`.
+/// Secret of the key with the name `shared`.
 const SHARED: &str = "shared secret of thirty two bytes";
 
-/// Digest of a certificate, as it is shown, and as a header encodes it.
+/// Digest of a certificate, in the configuration (hexadecimal) and in the token header (Base64).
 const THUMBPRINT: (&str, &str) = (
     "8F1BDDDE9982299E62749C20EDDBAAC57F619D04",
     "jxvd3pmCKZ5idJwg7duqxX9hnQQ=",
@@ -17,7 +17,7 @@ const THUMBPRINT: (&str, &str) = (
 
 const ASSERTION: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-/// Returns a response of the server with these members in addition to the token.
+/// Returns a response of the authorization server: a token with further members.
 fn answer(more: &Value) -> Fixture {
     let mut answer = json!({"access_token": " given\n", "token_type": "bEARER"});
     if let (Some(members), Some(more)) = (answer.as_object_mut(), more.as_object()) {
@@ -29,7 +29,7 @@ fn answer(more: &Value) -> Fixture {
     }
 }
 
-/// Starts an engine that gets a bundle with a token of the server at `/token`, and has these keys.
+/// Starts an engine that downloads a bundle with a token from `/token`, with these keys.
 async fn engine(mut oauth2: Value, keys: Value, gives: Fixture) -> Done<Environment> {
     let mut environment = Environment::new().await?;
     let archive = bundle(&[
@@ -50,20 +50,20 @@ async fn engine(mut oauth2: Value, keys: Value, gives: Fixture) -> Done<Environm
     Ok(environment)
 }
 
-/// Returns the decoded pairs of a form, in order.
+/// Returns the decoded names and values of a form, in order.
 fn pairs(form: &str) -> Done<Vec<(String, String)>> {
     let url = reqwest::Url::parse(&format!("http://form/?{form}"))?;
     let pairs = url.query_pairs().into_owned();
     Ok(pairs.collect())
 }
 
-/// Token request of one grant.
+/// Configured grant, with the expected request for a token.
 struct Case {
     oauth2: Value,
     authorization: Option<&'static str>,
-    /// Form, except for assertions created by the engine.
+    /// Fields of the form, except assertions, which contain random and time-dependent values.
     form: Vec<(&'static str, &'static str)>,
-    /// Form field of an assertion, and the key that verifies it.
+    /// Form field with an assertion, and the key that verifies its signature.
     signed: Option<(&'static str, &'static str)>,
 }
 
@@ -171,13 +171,13 @@ async fn each_grant_shows_what_it_is() -> Done {
     Ok(())
 }
 
-/// Returns the time in seconds since 1970.
+/// Returns the current time in seconds since 1970.
 fn now() -> Done<u64> {
     Ok(std::time::SystemTime::UNIX_EPOCH.elapsed()?.as_secs())
 }
 
-/// Asserts that the claims and the header of an assertion created since a time match the
-/// configuration.
+/// Asserts that the header and the claims of an assertion match the configuration, and that it was
+/// issued at `begun` or later.
 fn assert_claims(token: &str, oauth2: &Value, begun: u64) -> Done {
     let (header, claims) = jwt::unverified(token)?;
     let text = |value: Option<&rego::Value>| value.map(ToString::to_string);

@@ -1,4 +1,4 @@
-//! Tests that need the program: the environment and signals.
+//! Engine as a separate process, for tests of environment variables, signals and crashes.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -21,7 +21,7 @@ impl Drop for Program {
 }
 
 impl Program {
-    /// Starts the engine with a configuration, and returns its address.
+    /// Starts the engine with a configuration; returns its process and address.
     pub(crate) fn start(environment: &Environment, config: Value) -> Done<(Self, SocketAddr)> {
         Self::start_by(
             environment,
@@ -30,7 +30,7 @@ impl Program {
         )
     }
 
-    /// Starts the engine with a configuration and additional environment variables.
+    /// Starts the engine with a configuration and further environment variables.
     pub(crate) fn start_within(
         environment: &Environment,
         config: Value,
@@ -64,7 +64,7 @@ impl Program {
         Self::run(environment, config, program)
     }
 
-    /// Sets an AWS key in the environment of a program.
+    /// Sets an AWS key in the environment of the process.
     fn preset(program: &mut Command) {
         program
             .env("AWS_ACCESS_KEY_ID", "access")
@@ -92,7 +92,8 @@ impl Program {
             let event: Value = serde_json::from_str(&line)?;
             if let Some(address) = event["address"].as_str() {
                 let address = address.parse()?;
-                // The log is read to its end; otherwise the program would block on a full pipe.
+                // The rest of the log is also read; otherwise the process would block on a full
+                // pipe.
                 std::thread::spawn(move || lines.for_each(drop));
                 return Ok((program, address));
             }
@@ -101,7 +102,7 @@ impl Program {
         Err(format!("the engine does not listen: {said}").into())
     }
 
-    /// Kills it at once, like a crash.
+    /// Kills the process immediately, which simulates a crash.
     pub(crate) fn kill(mut self) -> Done {
         self.0.kill()?;
         self.0.wait()?;

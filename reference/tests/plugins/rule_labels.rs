@@ -1,4 +1,4 @@
-//! Labels of rules in events of the decision log.
+//! Labels of rules in decision log events.
 
 use serde_json::{Value, json};
 
@@ -85,7 +85,7 @@ conflict := 1 if m.plain
 conflict := 2 if m.plain
 "#;
 
-/// Returns the labels of a rule of the package.
+/// Returns the labels that every rule of the package has, with further ones.
 fn labels(more: Value) -> Value {
     let mut labels = json!({"around": 1, "package": 1, "k": "package"});
     if let (Some(members), Value::Object(more)) = (labels.as_object_mut(), more) {
@@ -104,7 +104,7 @@ async fn put(environment: &Environment, id: &str, policy: &'static str) -> Done 
     Ok(())
 }
 
-/// Sends a request for rule labels, and returns its decision log event.
+/// Requests a decision with rule labels; returns its decision log event.
 async fn event(environment: &Environment, path: &str) -> Done<Value> {
     let before = environment.mock.seen("/logs").len();
     let separator = if path.contains('?') { '&' } else { '?' };
@@ -123,7 +123,7 @@ async fn event(environment: &Environment, path: &str) -> Done<Value> {
     Ok(event)
 }
 
-// The expected labels are those that Open Policy Agent 1.22 logs.
+// The expected labels are those of Open Policy Agent 1.22.
 #[tokio::test]
 async fn rules_that_have_an_answer_show_their_labels() -> Done {
     let logs = json!({"service": "depot", "reporting": quick()});
@@ -170,7 +170,7 @@ async fn rules_that_have_an_answer_show_their_labels() -> Done {
         };
         assert_eq!(event["rule_labels"], expected, "{path}: {event}");
     }
-    // When the last labels are removed, they disappear.
+    // Labels disappear when the policy that defines them is replaced.
     put(&environment, "asking", "package b\n").await?;
     put(&environment, "m", "package a.m\n\nplain := 1\n").await?;
     let labelled = event(&environment, "/v1/data/a/m/plain").await?;

@@ -1,4 +1,4 @@
-//! Communication of the engine with services.
+//! Connections of the engine to its services.
 
 use std::sync::Arc;
 
@@ -109,7 +109,7 @@ async fn what_cannot_be_fetched_is_reported() -> Done {
             .await?;
         environment.stop().await;
     }
-    // Connections are accepted and never answered, and then not even accepted.
+    // First the server accepts connections without a response, then it refuses them.
     let silent = std::net::TcpListener::bind("127.0.0.1:0")?;
     let url = format!("http://{}", silent.local_addr()?);
     let service = json!({"name": "s", "url": url, "response_header_timeout_seconds": 0.05});
@@ -131,11 +131,11 @@ async fn what_cannot_be_fetched_is_reported() -> Done {
     Ok(())
 }
 
-/// Server with a certificate, which may require one of the client.
+/// HTTPS server, which may require a client certificate.
 struct Secure(Environment);
 
 impl Secure {
-    /// Starts the server.
+    /// Starts the server; `demands` requires a client certificate.
     async fn start(demands: bool) -> Done<Self> {
         let mut environment = Environment::new().await?;
         let config = certificates::server(environment.folder.path(), demands)?;
@@ -158,7 +158,7 @@ impl Secure {
         format!("https://localhost:{}", self.0.mock.address.port())
     }
 
-    /// Starts an engine with more options of the service; returns whether it gets the bundle.
+    /// Starts an engine with further options of the service; returns true if it loads the bundle.
     async fn gets(&mut self, more: Value) -> Done<bool> {
         let mut service = json!({"name": "s", "url": self.url()});
         if let (Some(members), Value::Object(more)) = (service.as_object_mut(), more) {
@@ -222,7 +222,7 @@ async fn certificates_that_change_are_shown() -> Done {
     closed.0.engine(config(service)).await?;
     let refused = |_, answer: &Value| answer["result"]["bundles"]["rules"]["code"].is_string();
     closed.0.wait_for("/v1/status", refused).await?;
-    // A partial replacement is not used, and does no harm.
+    // A new certificate without its key is not used.
     std::fs::write(&cert, good_cert)?;
     closed.0.wait_for("/v1/status", refused).await?;
     std::fs::write(&key, good_key)?;

@@ -1,4 +1,4 @@
-//! Program started with arguments, and its log.
+//! Process with arguments, and its log.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -15,7 +15,7 @@ use crate::environment::{Done, HANG_LIMIT};
 pub(crate) struct Started {
     process: Child,
     lines: Arc<Mutex<Vec<String>>>,
-    /// Thread that reads the lines to the end.
+    /// Thread that reads the log until the process ends.
     reader: JoinHandle<()>,
 }
 
@@ -54,13 +54,13 @@ impl Started {
         })
     }
 
-    /// Returns the log so far.
+    /// Returns the log up to this moment.
     pub(crate) fn log(&self) -> String {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         lines.join("\n")
     }
 
-    /// Returns the lines that are JSON objects with this message.
+    /// Returns the log lines with a message, as JSON objects.
     pub(crate) fn events(&self, message: &str) -> Vec<Value> {
         let log = self.log();
         let events = log
@@ -69,7 +69,7 @@ impl Started {
         events.filter(|event| event["msg"] == message).collect()
     }
 
-    /// Waits until the log contains words, or the program has ended; returns whether it does.
+    /// Waits until the log contains words or the process ends; returns true if it contains them.
     pub(crate) fn says(&mut self, words: &str) -> Done<bool> {
         let begun = Instant::now();
         loop {
@@ -84,7 +84,7 @@ impl Started {
         }
     }
 
-    /// Waits for the line with this message, and returns the address in it.
+    /// Waits for the log line with a message, and returns the address in it.
     pub(crate) fn address(&mut self, message: &str) -> Done<SocketAddr> {
         self.says(message)?;
         let events = self.events(message);
@@ -94,7 +94,7 @@ impl Started {
         Ok(event["address"].as_str().unwrap_or_default().parse()?)
     }
 
-    /// Waits until the program has ended.
+    /// Waits until the process has ended.
     pub(crate) fn ended(&mut self) -> Done<ExitStatus> {
         Ok(self.process.wait()?)
     }

@@ -1,4 +1,4 @@
-//! Spans of requests, and their contents.
+//! Spans of requests and their attributes.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -26,18 +26,18 @@ sent := http.send({
 })
 "#;
 
-/// Kinds of spans, as numbered by OTLP.
+/// Kinds of spans, with their numbers in OTLP.
 const SERVER: i32 = 2;
 const CLIENT: i32 = 3;
 
-/// Starts an engine that soon sends its spans to a collector.
+/// Starts an engine that exports spans to a collector after a short time.
 async fn traced(mut config: Value, tracing: Value) -> Done<(Environment, Collector)> {
     let collector = Collector::start().await?;
     config["distributed_tracing"] = sent_to(&collector, tracing);
     Ok((Environment::start(config).await?, collector))
 }
 
-/// Returns the section `distributed_tracing` for a collector, with more members.
+/// Returns a section `distributed_tracing` that names a collector, with further members.
 pub(crate) fn sent_to(collector: &Collector, more: Value) -> Value {
     let mut section = json!({
         "type": "http",
@@ -50,12 +50,12 @@ pub(crate) fn sent_to(collector: &Collector, more: Value) -> Value {
     section
 }
 
-/// Returns the `traceparent` of a client, with its trace sampled or not.
+/// Returns a `traceparent` header of a client, with or without the flag for sampling.
 fn traceparent(sampled: bool) -> String {
     format!("00-{TRACE}-{PARENT}-0{}", u8::from(sampled))
 }
 
-/// Returns the status and the body of the response to a request with headers.
+/// Sends a request with headers; returns the status and the body of the response.
 async fn ask(
     environment: &Environment,
     method: Method,
@@ -95,7 +95,7 @@ async fn put_policy(environment: &Environment) -> Done {
     Ok(())
 }
 
-/// Whether a span is about a path.
+/// Returns a predicate for spans with a path.
 fn about(path: &str) -> impl Fn(&Sent) -> bool {
     move |sent| sent.attributes.get("url.path").is_some_and(|of| of == path)
 }
@@ -253,7 +253,7 @@ async fn long_texts_are_cut() -> Done {
     let path = format!("/v1/data/{long}");
     ask(&environment, Method::GET, &path, &headers, &Value::Null).await?;
     let sent = collector.span("the span", |_| true).await?;
-    // Truncated before the character that does not fit.
+    // A value is truncated before the character that would exceed the limit.
     for (name, length) in [("url.path", 4095), ("client.address", 4096)] {
         let text = sent.attributes[name].as_str().map(str::len);
         assert_eq!(text, Some(length), "{name}");
@@ -282,7 +282,7 @@ async fn some_requests_have_no_span() -> Done {
         .iter()
         .map(|sent| &sent.attributes["url.path"])
         .collect();
-    // A single star matches within a segment only.
+    // A star matches within one path segment.
     assert_eq!(paths, ["/v1/data/a/b", "/health/live"]);
     Ok(())
 }
@@ -290,7 +290,7 @@ async fn some_requests_have_no_span() -> Done {
 #[tokio::test]
 async fn each_request_has_one_span_however_it_is_answered() -> Done {
     let (mut environment, collector) = traced(json!({}), json!({})).await?;
-    // After a while, quick requests are answered on the connection's thread.
+    // After some requests, the engine answers quick ones on the thread of their connection.
     for _ in 0..100 {
         environment.get("/v1/data/q/x").await?;
     }
@@ -322,7 +322,7 @@ async fn only_what_is_sampled_is_sent() -> Done {
         events.find(|event| event["trace_id"] == trace).cloned()
     };
     until("the event of a trace that is not sent", logged).await?;
-    // The client decides.
+    // The sampling flag of the client determines if the span is exported.
     for sampled in [false, true] {
         let parent = traceparent(sampled);
         let headers = [("traceparent", parent.as_str())];
@@ -363,7 +363,7 @@ async fn what_a_policy_asks_is_part_of_the_trace() -> Done {
         assert_eq!(shown, status.map(|status| json!(status)).as_ref(), "{url}");
         assert_eq!(inner.failed(), fails, "{url}");
         assert!(!outer.failed(), "{url}");
-        // A `traceparent` set by the policy has no effect.
+        // `http.send` replaces a `traceparent` header that the policy sets.
         let path = url.strip_prefix(&environment.url()).unwrap_or_default();
         for seen in environment.mock.seen(path) {
             let expected = format!("00-{trace}-{span}-01");

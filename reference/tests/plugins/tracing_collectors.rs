@@ -1,4 +1,4 @@
-//! Delivery of spans to collectors, and the behaviour of the engine when it fails.
+//! Export of spans to collectors, and failures of collectors.
 
 use std::net::TcpListener;
 
@@ -10,12 +10,12 @@ use crate::collector::{CallStatus, Collector};
 use crate::environment::{Done, Environment, HANG_LIMIT, get, until};
 use crate::tracing::sent_to;
 
-/// Returns options that send spans only at the end.
+/// Returns options that export spans only when the engine stops or is reconfigured.
 fn late() -> Value {
     json!({"batch_timeout_ms": 3_600_000})
 }
 
-/// Returns the number of received spans of requests.
+/// Returns the number of received spans of served requests.
 fn served(collector: &Collector) -> Done<usize> {
     let spans = collector.spans()?;
     let served = spans.iter().filter(|sent| sent.span.kind == 2);
@@ -134,7 +134,7 @@ async fn a_new_configuration_names_another_collector() -> Done {
         let batches = json!({"batch_span_processor_options": late()});
         json!({"distributed_tracing": sent_to(collector, batches)})
     };
-    // Pending spans are sent when another collector, or none, replaces the first.
+    // Pending spans are exported when tracing is turned off or another collector is configured.
     for (config, collector) in [
         (of(&first), &first),
         (of(&second), &second),
@@ -191,7 +191,7 @@ async fn certificates_are_read_again_with_the_configuration() -> Done {
 async fn nothing_waits_for_a_collector_that_does_not_answer() -> Done {
     let silent = TcpListener::bind("127.0.0.1:0")?;
     let hangs = silent.local_addr()?.to_string();
-    // Nothing listens on the lowest port.
+    // Connections to port 1 are refused.
     let refuses = "127.0.0.1:1".to_owned();
     let environment = Environment::new().await?;
     for address in [hangs, refuses] {

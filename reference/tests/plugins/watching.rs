@@ -1,4 +1,4 @@
-//! Reloading of changed files and of the configuration.
+//! Reload of changed files and of the configuration.
 
 use std::fs;
 
@@ -35,7 +35,7 @@ async fn changed_files_are_loaded() -> Done {
     put("/v1/data/written", "1").await?.error_for_status()?;
     write("a.rego", "package a\n\nx := 2\n")?;
     environment.wait_for_data("b/y", json!(2)).await?;
-    // As in Open Policy Agent: documents are those of the files, policies of clients stay.
+    // As in Open Policy Agent, a reload replaces all documents, and policies of clients stay.
     let all = json!({"a": {"x": 2}, "b": {"y": 2}, "d": 1, "own": {"z": 1}});
     environment.wait_for_data("", all).await?;
     write("d.json", r#"{"d": 2}"#)?;
@@ -64,7 +64,7 @@ async fn a_broken_change_is_told_and_leaves_everything() -> Done {
         why.contains("rego_parse_error") && event["duration"].is_number(),
         "{event}"
     );
-    // Other changes have no effect, either.
+    // Changes of other files have no effect while one file is invalid.
     let told = engine.events(turn).len();
     fs::write(folder.path().join("d.json"), r#"{"d": 1}"#)?;
     let again = || (engine.events(turn).len() > told).then_some(());

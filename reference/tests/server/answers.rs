@@ -1,4 +1,4 @@
-//! Long responses, and the memory used by bodies and responses.
+//! Long responses, and limits on the memory of request and response bodies.
 
 use std::io::Read;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 
 use crate::wire::{ask, connect, ending, engine, send};
 
-/// Returns a document whose JSON is larger than all buffers on the path to a client.
+/// Returns a document with JSON that is longer than all buffers between server and client.
 fn long() -> String {
     let item = format!(r#"{{"name":"{}","list":[1,2,3]}}"#, "x".repeat(100));
     format!("[{}]", vec![item; 100_000].join(","))
@@ -26,7 +26,7 @@ async fn put(running: &Running, path: &str, body: &str) {
     assert!(status.contains(" 20"), "{status}");
 }
 
-/// Returns the head of the response to a GET, and its body as it was sent.
+/// Sends a GET request; returns the head and the raw body of the response.
 async fn get(running: &Running, path: &str, headers: &str) -> (String, Vec<u8>) {
     let mut stream = connect(running).await;
     let text = format!("GET {path} HTTP/1.0\r\n{headers}\r\n");
@@ -63,7 +63,7 @@ async fn long_answers_are_whole() {
     running.shutdown().await;
 }
 
-/// Ten nested items at 25 levels: the JSON is never built, and never sent.
+/// Value with 10^25 items, built from shared arrays: its JSON is refused before it is generated.
 #[tokio::test]
 async fn an_endless_text_is_refused_before_it_is_made() {
     let running = engine(&[]).await;
@@ -82,13 +82,14 @@ async fn an_endless_text_is_refused_before_it_is_made() {
     running.shutdown().await;
 }
 
-/// Returns the head of the response to a GET.
+/// Sends a GET request; returns the head of the response.
 async fn status(running: &Running, path: &str) -> String {
     let (head, _) = get(running, path, "").await;
     head
 }
 
-/// Repeats a request until the response begins with one status; until then it begins with another.
+/// Repeats a request until its response begins with `wanted`; each earlier response begins with
+/// `before`.
 async fn ask_until(running: &Running, request: &str, wanted: &str, before: &str) {
     let asked = async {
         loop {
@@ -112,7 +113,7 @@ async fn answers_that_nobody_reads_take_no_more_than_their_memory() {
     for _ in 0..2 {
         let mut stream = connect(&running).await;
         send(&mut stream, "GET /v1/data/long HTTP/1.1\r\nHost: x\r\n\r\n").await;
-        // Its response has begun.
+        // Wait until the response has begun.
         if let Err(failure) = stream.readable().await {
             panic!("{failure}");
         }
@@ -129,8 +130,8 @@ async fn answers_that_nobody_reads_take_no_more_than_their_memory() {
     running.shutdown().await;
 }
 
-/// Repeats a request until the response is 503 while another request is being read. `false` if the
-/// other was refused: either may be when both grow at once.
+/// Repeats a request until the response is 503, while the request on `other` is being read. Returns
+/// false if the server refused `other` instead: it may refuse either one.
 async fn refused_beside(running: &Running, request: &str, other: &TcpStream) -> bool {
     loop {
         let answer = ask(running, request).await;
@@ -154,7 +155,7 @@ async fn bodies_take_no_more_than_their_memory() {
         )
     };
     let beginning = post(1 << 20) + &"x".repeat(150 << 10);
-    // Memory is charged as the body is read, and the rest is too little for a large one.
+    // Memory is reserved as a body arrives; the first request leaves too little for a large body.
     let large = post(100 << 10) + "{}" + &" ".repeat((100 << 10) - 2);
     let slow = ending("503", async {
         loop {

@@ -1,4 +1,4 @@
-//! Bundles from the command line to the client.
+//! Signed bundle on the command line: responses to clients of the server.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use reference::start;
 
 use crate::wire::{ask, engine};
 
-/// Signed bundle, and the secret it was signed with.
+/// Files of a signed bundle; the secret of its signature follows.
 const FILES: &[(&str, &str)] = &[
     (
         ".signatures.json",

@@ -1,4 +1,4 @@
-//! Clients that disconnect while their requests are processed.
+//! Clients that disconnect while the server processes their requests.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::frames::{Peer, RST_STREAM, frame, get};
 use crate::service::{BIG, Server};
 use crate::wire::{all, ending, send, until};
 
-/// Way in which a client disconnects.
+/// Kind of disconnect.
 #[derive(Debug, Clone, Copy)]
 enum Farewell {
     Close,
@@ -18,7 +18,7 @@ enum Farewell {
 }
 
 impl Farewell {
-    /// Returns the remaining half of the connection.
+    /// Disconnects. After a half-close, returns the connection, which can still be read.
     async fn say(self, mut stream: TcpStream) -> Option<TcpStream> {
         match self {
             Self::Close => None,
@@ -73,7 +73,7 @@ async fn a_client_that_closes_one_side_is_answered() {
             assert!(answer.starts_with("HTTP/1.1 200 "), "{path}: {answer}");
             answer
         };
-        // On a busy machine, short work may exceed the time that the server grants.
+        // On a busy machine, short work may exceed the grace period of the server and be cancelled.
         let is_answered = async {
             while !asked().await.ends_with(end) {
                 assert_eq!(path, "/short");
@@ -81,7 +81,7 @@ async fn a_client_that_closes_one_side_is_answered() {
         };
         ending(path, is_answered).await;
     }
-    // Work that ignores its cancellation is not waited for.
+    // The server does not wait for work that ignores its cancellation.
     let server = Server::start(&[]).await;
     let mut stream = server.connect().await;
     send(&mut stream, &request("/endless")).await;
@@ -133,7 +133,7 @@ async fn streams_end_with_their_client() {
 async fn one_connection_is_answered_so_many_requests_at_once() {
     let server = Server::start(&[]).await;
     let mut peer = Peer::begin(server.connect().await, &[]).await;
-    // The settings of the server limit the number; further requests are refused.
+    // The server limits the number of streams; further requests are refused.
     let requests: Vec<u8> = (0..150)
         .flat_map(|at| get(2 * at + 1, "/endless"))
         .collect();

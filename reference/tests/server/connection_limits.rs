@@ -1,4 +1,4 @@
-//! More connections than slots.
+//! Connections beyond the maximum number.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -16,7 +16,7 @@ const DATA: &str = "GET /v1/data HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\
 const SLOW_BODY: &str = "PUT /v1/data/a HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1";
 const SLOW_HEAD: &str = "PUT /v1/data/a HTTP/1.1\r\nHost:";
 
-/// Opens a connection with sent bytes that the server has read.
+/// Opens a connection and sends bytes; returns when the server has read them.
 async fn busy(running: &Running, text: &str) -> TcpStream {
     let mut stream = connect(running).await;
     send(&mut stream, text).await;
@@ -24,7 +24,8 @@ async fn busy(running: &Running, text: &str) -> TcpStream {
     stream
 }
 
-/// Starts an engine with this number of slots, all of which one address may use.
+/// Starts an engine that accepts at most `places` connections, all of them possibly from one
+/// address.
 async fn crowded(places: &str) -> Running {
     let flags = [
         "--max-connections",
@@ -35,14 +36,14 @@ async fn crowded(places: &str) -> Running {
     engine(&flags).await
 }
 
-/// Whether the server closes a connection.
+/// Returns true if the server closes a connection.
 async fn is_closed(stream: &mut TcpStream) -> bool {
     let mut rest = Vec::new();
     let read = stream.read_to_end(&mut rest);
     tokio::time::timeout(HANG_LIMIT, read).await.is_ok()
 }
 
-/// Sends a request from another address of this machine.
+/// Sends a request from a given loopback address.
 async fn ask_from(from: [u8; 4], to: SocketAddr, text: &str) -> String {
     let from = SocketAddr::from((from, 0));
     let mut stream = connect_as(to, |socket| socket.bind(from)).await;
@@ -59,7 +60,7 @@ async fn the_longest_idle_makes_room() {
     send(&mut used_later, KEPT).await;
     until_read(&used_later).await;
     tokio::time::sleep(Duration::from_millis(150)).await;
-    // Connections without a request are closed first, then those idle for longest.
+    // The server first closes connections without a request, then those that were idle for longest.
     let mut first = busy(&running, SLOW_BODY).await;
     assert!(is_closed(&mut slow).await);
     let mut second = busy(&running, SLOW_BODY).await;
@@ -167,7 +168,7 @@ async fn who_waits_in_vain_is_told_so() {
     for _ in 0..9 {
         waiting.push(busy(&running, DATA).await);
     }
-    // The reserve has eight slots, and the newest of those that waited lost its slot.
+    // The reserve has eight slots; the ninth connection took the slot of the newest one.
     let Some(newest) = waiting.get_mut(7) else {
         panic!("nobody waits");
     };

@@ -1,4 +1,4 @@
-//! The control plane as a process: signals, limits and crashes.
+//! Control plane as a separate process: signals, limits and crashes.
 
 use std::error::Error;
 use std::fs;
@@ -22,7 +22,7 @@ type Done<T = ()> = Result<T, Box<dyn Error>>;
 
 const TOKENS: &str = "tokens: {admin: {api_key: admin-key, scopes: [{role: administrator}]}}";
 
-/// Encryption keys.
+/// Encryption keys, by file name.
 const KEYS: [(&str, &str); 2] = [
     ("old", "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="),
     ("new", "AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI="),
@@ -43,7 +43,7 @@ impl Drop for Plane {
 }
 
 impl Plane {
-    /// Starts a control plane in a folder, as the last command of a shell script.
+    /// Starts a control plane in a folder; the shell script sets limits before it.
     fn start(folder: &Path, script: &str, role: &str) -> Done<Self> {
         let database = format!("sqlite:{}", folder.join("control.db").display());
         let mut process = Command::new("sh");
@@ -89,7 +89,7 @@ impl Plane {
         log.clone()
     }
 
-    /// Waits until the log contains words.
+    /// Waits until the log contains a string.
     fn wait_for(&mut self, words: &str) -> Done {
         let begun = Instant::now();
         while !self.log().contains(words) {
@@ -110,7 +110,7 @@ impl Plane {
         Ok(BufStream::new(TcpStream::connect(self.address).await?))
     }
 
-    /// Sends a request on a separate connection.
+    /// Sends a request on a new connection; returns the status and the body.
     async fn ask(&self, method: &str, target: &str, body: &str) -> Done<(u16, String)> {
         ask(
             &mut self.connect().await?,
@@ -123,7 +123,7 @@ impl Plane {
     }
 }
 
-/// Sends a request on a connection that stays open.
+/// Sends a request on an existing connection; returns the status and the body.
 async fn ask(
     stream: &mut BufStream<TcpStream>,
     key: &str,
@@ -193,7 +193,7 @@ async fn a_hangup_changes_the_keys_of_open_connections() -> Done {
     Ok(())
 }
 
-/// A limit on the size of files simulates a full disk.
+/// A limit on the size of files, which simulates a full disk.
 #[tokio::test]
 async fn a_full_disk_is_unavailable_until_there_is_room() -> Done {
     let folder = folder()?;
@@ -221,7 +221,7 @@ async fn a_full_disk_is_unavailable_until_there_is_room() -> Done {
             break;
         }
         assert!(begun.elapsed() < HANG_LIMIT, "{status} {body}");
-        // A probe may fit where a document does not.
+        // The health check may find space for its small write when there is none for a document.
         plane.ask("PUT", "/v1/sources/s/data/small", "1").await?;
     }
     let unlimited = Rlimit {
@@ -248,7 +248,7 @@ async fn a_full_disk_is_unavailable_until_there_is_room() -> Done {
     Ok(())
 }
 
-/// Returns the ids of the keys that secrets are sealed with, the key check's first.
+/// Returns the distinct ids of the keys that secrets are sealed with, that of the key check first.
 async fn key_ids(folder: &Path) -> Done<Vec<String>> {
     let database = format!("sqlite:{}", folder.join("control.db").display());
     let mut database = SqliteConnection::connect(&database).await?;
@@ -305,7 +305,8 @@ async fn a_killed_rotation_leaves_all_secrets_with_one_key() -> Done {
         tokio::time::sleep(some).await;
         running.kill()?;
         match running.wait()?.success() {
-            // The rotation takes at most this long.
+            // The rotation has ended before the kill, so this time is an upper bound of its
+            // duration.
             true => took = some,
             false => killed += 1,
         }
@@ -317,7 +318,7 @@ async fn a_killed_rotation_leaves_all_secrets_with_one_key() -> Done {
         }
     }
     assert!(killed > 0, "no rotation was killed in {took:?}");
-    // Both keys suffice after any crash, and all secrets can be opened.
+    // After every crash, the two keys open all secrets.
     assert!(rotate(names[0], names[1]).output()?.status.success());
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Process that has no free file descriptors.
+//! Engine without free file descriptors.
 
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::wire::{GET, HANG_LIMIT, all, send};
 
-/// Engine process, killed at the end of the test.
+/// Engine process, killed when dropped.
 struct Program {
     child: Child,
     address: SocketAddr,
@@ -74,7 +74,7 @@ async fn idle_connections_are_given_back_to_the_system() {
     for _ in 0..40 {
         idle.push(program.connect().await);
     }
-    // Further ones wait in the backlog, as there is no descriptor left to accept them.
+    // No descriptor is left to accept further connections, so they wait in the backlog.
     program.limit(40);
     for _ in 0..20 {
         idle.push(program.connect().await);

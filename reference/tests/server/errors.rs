@@ -1,4 +1,4 @@
-//! Invalid requests are answered with error objects like every other error.
+//! Invalid requests: the responses have the same error objects as all others.
 
 use crate::wire::{ask, assert_error, engine, parts};
 
@@ -36,7 +36,7 @@ async fn refusals_are_error_objects_and_end_the_connection() {
         (&long_target, "414"),
     ] {
         let start: String = text.chars().take(60).collect();
-        // The server closes the connection unasked, and does not answer what follows.
+        // The server closes the connection, and does not respond to the following request.
         let answer = ask(&running, &format!("{text}{health}")).await;
         assert_error(&answer, status, &start);
         assert!(
@@ -48,7 +48,7 @@ async fn refusals_are_error_objects_and_end_the_connection() {
             1,
             "`{start}`: {answer}"
         );
-        // Preceding requests are answered, with or without a body.
+        // Requests before the invalid one get their responses, with or without a body.
         let empty = "PUT /v1/data/a HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n1";
         let answer = ask(&running, &format!("{health}{empty}{text}")).await;
         assert!(answer.starts_with("HTTP/1.1 200 "), "`{start}`: {answer}");
@@ -65,7 +65,7 @@ async fn refusals_are_error_objects_and_end_the_connection() {
 
 #[tokio::test]
 async fn slow_requests_are_told_so() {
-    // Long enough for a client to start, even on a busy machine.
+    // The timeout is long enough for the client to connect on a busy machine.
     let slow_heads = engine(&["--header-timeout", "2s"]).await;
     let slow_bodies = engine(&["--body-timeout", "300ms"]).await;
     let head = "GET /health HTTP/1.1\r\nHost:";
@@ -82,7 +82,7 @@ async fn slow_requests_are_told_so() {
         assert_error(&answer, "408", text);
         assert!(parts(&answer).2, "{answer}");
     }
-    // Without any bytes of a request there is no response.
+    // A connection on which nothing was sent is closed without a response.
     assert_eq!(nothing, "");
     assert_eq!(idle.matches("HTTP/1.1 ").count(), 1, "{idle}");
     slow_heads.shutdown().await;

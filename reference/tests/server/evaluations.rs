@@ -1,4 +1,4 @@
-//! Evaluations that take long, create many values or never end, concurrently with others.
+//! Evaluations that take long, use much memory or never end, concurrently with others.
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 
 use crate::wire::{GET, HANG_LIMIT, all, ask, connect, ending, engine, send};
 
-/// The cost of `p` is the sixth power of the length of `input.l`.
+/// Policy in which the cost of `p` is the sixth power of the length of `input.l`.
 const POLICY: &str = "package t\n\
     p := count([1 | some a in input.l; some b in input.l; some c in input.l; \
     some d in input.l; some e in input.l; some f in input.l; a + b + c + d + e + f == -1])\n\
@@ -25,10 +25,10 @@ fn last(line: &str, body: &str) -> String {
     request(line, body, "Connection: close\r\n")
 }
 
-/// A list of this length makes `p` endless.
+/// Length of `input.l` for which the evaluation of `p` practically never ends.
 const LONG: u32 = 1_000;
 
-/// Starts an engine with the policy and these flags.
+/// Starts an engine with the policy and further flags.
 async fn loaded(flags: &[&str]) -> Running {
     let running = engine(flags).await;
     let answer = ask(&running, &last("PUT /v1/policies/t", POLICY)).await;
@@ -36,7 +36,7 @@ async fn loaded(flags: &[&str]) -> Running {
     running
 }
 
-/// Formats a list of this many numbers.
+/// Formats the numbers from 1 to `length` as list items.
 fn list(length: u32) -> String {
     let numbers: Vec<String> = (1..=length).map(|number| number.to_string()).collect();
     numbers.join(", ")
@@ -46,7 +46,7 @@ fn asked(length: u32) -> String {
     format!("{{\"input\": {{\"l\": [{}]}}}}", list(length))
 }
 
-/// Sends several quick requests, then opens connections with endless ones.
+/// Sends quick requests, then opens connections with requests that never end.
 async fn flood(
     running: &Running,
     line: &str,
@@ -73,7 +73,7 @@ async fn assert_healthy(running: &Running) {
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 
-/// Evaluations have no timeout, and running ones do not delay the shutdown.
+/// Flags for evaluations without a timeout, and for a shutdown that does not wait for them.
 const ENDLESS: [&str; 4] = ["--evaluation-timeout", "0", "--shutdown-grace-period", "1"];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -106,7 +106,7 @@ async fn what_was_quick_holds_up_nobody_when_it_is_not() {
 async fn many_endless_evaluations_leave_room_for_others() {
     let running = loaded(&ENDLESS).await;
     let open = flood(&running, "POST /v1/data/t/p", asked, 64).await;
-    // A request that takes several time slices does not delay quick ones.
+    // A request that takes several time slices does not delay quick requests.
     let mut long = connect(&running).await;
     let line = "POST /v1/data/t/p";
     send(&mut long, &request(line, &asked(8), "")).await;
@@ -125,7 +125,7 @@ async fn many_endless_evaluations_leave_room_for_others() {
     }
     let early = tokio::time::timeout(Duration::ZERO, long.readable()).await;
     assert!(early.is_err(), "the quick ones take turns with the others");
-    // A request that takes some time gets its time slices.
+    // A longer request also gets time slices.
     let answer = ask(&running, &last(line, &asked(4))).await;
     assert!(answer.contains("\"result\":0"), "{answer}");
     drop((open, long));
@@ -181,7 +181,7 @@ async fn evaluations_have_limits() {
     }
 }
 
-/// Engine process, killed at the end of the test.
+/// Engine process, killed when dropped.
 struct Program(Child);
 
 impl Drop for Program {

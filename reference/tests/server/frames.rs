@@ -12,10 +12,10 @@ pub(crate) const SETTINGS: u8 = 4;
 pub(crate) const PING: u8 = 6;
 pub(crate) const GO_AWAY: u8 = 7;
 
-/// Identifier of a setting.
+/// Identifier of the setting `SETTINGS_INITIAL_WINDOW_SIZE`.
 pub(crate) const INITIAL_WINDOW: u16 = 4;
 
-/// Encodes a frame.
+/// Encodes an HTTP/2 frame.
 pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len())
         .unwrap_or_default()
@@ -27,23 +27,23 @@ pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8>
     bytes
 }
 
-/// Encodes a GET request on a stream.
+/// Encodes a GET request as a HEADERS frame.
 pub(crate) fn get(stream: u32, path: &str) -> Vec<u8> {
     let length = u8::try_from(path.len()).unwrap_or_default();
-    // `:method: GET`, `:scheme: http`, `:authority: x`, `:path`.
+    // HPACK of `:method: GET`, `:scheme: http`, `:authority: x` and `:path`.
     let mut headers = vec![0x82, 0x86, 0x01, 1, b'x', 0x04, length];
     headers.extend(path.as_bytes());
     frame(HEADERS, 0x5, stream, &headers)
 }
 
-/// Received frame: its type, its stream, the length of its payload.
+/// Received frame: its type, stream, and payload length.
 pub(crate) type Arrived = (u8, u32, usize);
 
 /// Client end of a connection.
 pub(crate) struct Peer(pub(crate) TcpStream);
 
 impl Peer {
-    /// Starts a connection, with settings.
+    /// Sends the connection preface with settings.
     pub(crate) async fn begin(stream: TcpStream, settings: &[(u16, u32)]) -> Self {
         let mut payload = Vec::new();
         for (name, value) in settings {
@@ -63,7 +63,7 @@ impl Peer {
         }
     }
 
-    /// Reads the next frame within ten seconds, unless the server has closed the connection.
+    /// Reads the next frame; `None` if the server has closed the connection.
     pub(crate) async fn next(&mut self) -> Option<Arrived> {
         let read = async {
             let mut head = [0; 9];
@@ -77,7 +77,7 @@ impl Peer {
         ending("the server says nothing more", read).await
     }
 
-    /// Reads frames up to and including one of this type, or until the server closes.
+    /// Reads frames up to the first one of a type, or until the connection is closed.
     pub(crate) async fn until(&mut self, kind: u8) -> Vec<Arrived> {
         let mut arrived = Vec::new();
         while let Some(next) = self.next().await {

@@ -1,4 +1,4 @@
-//! Clients that are slow, too many, too large or not valid clients at all.
+//! Limits on slow clients, on many or large requests, and on invalid ones.
 
 use std::time::{Duration, Instant};
 

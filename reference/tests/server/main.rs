@@ -1,4 +1,4 @@
-//! Both servers over real sockets.
+//! Tests of both servers over sockets.
 
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Server whose handlers report whether they are cancelled.
+//! Server with handlers that report their cancellation.
 
 use std::future::pending;
 use std::net::SocketAddr;
@@ -14,16 +14,16 @@ use tokio::net::TcpStream;
 
 use crate::wire::{connect_as, patient, until};
 
-/// Length of the response to `/big`: more than the buffers of two sockets.
+/// Length of the response to `/big` in bytes: more than the buffers of two sockets.
 pub(crate) const BIG: usize = 32 << 20;
 
-/// Answers `/quick` at once, `/short` soon unless it is cancelled, `/big` with a large body,
-/// `/endless` never, `/heeding` when it is cancelled, and panics at `/defect`.
+/// Handlers by path: `/quick` responds immediately, `/short` soon unless it is cancelled, `/big`
+/// with a large body, `/endless` never, `/heeding` when it is cancelled; other paths panic.
 #[derive(Default)]
 pub(crate) struct Work {
     /// Number of requests received.
     begun: AtomicUsize,
-    /// Number of requests whose cancellation flag is set.
+    /// Number of requests that have ended or were cancelled.
     over: AtomicUsize,
 }
 
@@ -71,7 +71,7 @@ struct Flags {
     serve: ServeOptions,
 }
 
-/// Running server with these handlers.
+/// Running server with [`Work`] as its handlers.
 pub(crate) struct Server {
     pub(crate) listening: Listening,
     pub(crate) address: SocketAddr,
@@ -99,18 +99,18 @@ impl Server {
         connect_as(self.address, |_| Ok(())).await
     }
 
-    /// Opens a connection whose client has a small receive buffer.
+    /// Opens a connection with a small receive buffer at the client.
     pub(crate) async fn connect_narrow(&self) -> TcpStream {
         connect_as(self.address, |socket| socket.set_recv_buffer_size(4096)).await
     }
 
-    /// Waits until this many requests have been received.
+    /// Waits until the server has received a number of requests.
     pub(crate) async fn begun(&self, count: usize) {
         let what = format!("{count} requests");
         until(&what, || self.work.begun.load(Ordering::SeqCst) >= count).await;
     }
 
-    /// Returns the number of requests whose cancellation flag is set.
+    /// Returns the number of requests that have ended or were cancelled.
     pub(crate) fn over(&self) -> usize {
         self.work.over.load(Ordering::SeqCst)
     }

@@ -1,4 +1,4 @@
-//! Clients that do not read.
+//! Clients that read slowly or not at all.
 
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ async fn who_does_not_read_is_cut_off() {
 
 #[tokio::test]
 async fn who_reads_slowly_is_not() {
-    // Reading it all takes longer than the timeout, each pause of the reader is far shorter.
+    // The whole response takes longer than the timeout; each pause is much shorter than it.
     let server = Server::start(&["--write-timeout", "2s"]).await;
     let mut stream = server.connect_narrow().await;
     send(&mut stream, REQUEST).await;
@@ -47,7 +47,7 @@ async fn streams_without_a_window_end_their_connection() {
         let mut peer = Peer::begin(server.connect().await, &settings).await;
         peer.send(&[get(1, "/big"), get(3, "/quick"), get(5, "/big")].concat())
             .await;
-        // Sending frames does not count as reading.
+        // Frames that the client sends do not extend the timeout.
         let mut closed = false;
         let end = Instant::now() + HANG_LIMIT;
         while !closed && Instant::now() < end {
@@ -71,7 +71,7 @@ async fn connections_that_are_owed_nothing_stay() {
         assert_eq!(arrived.last(), Some(&(DATA, stream, 4)), "{arrived:?}");
         tokio::time::sleep(Duration::from_millis(700)).await;
     }
-    // Nor does work that takes longer end.
+    // Work that takes longer than the timeout does not end the connection, either.
     peer.send(&get(5, "/endless")).await;
     tokio::time::sleep(Duration::from_millis(700)).await;
     peer.send(&get(7, "/quick")).await;

@@ -1,4 +1,4 @@
-//! Stopping.
+//! Graceful shutdown.
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -19,7 +19,7 @@ async fn open_requests_end_before_the_server_does() {
     let mut open = connect(&running).await;
     let head = "PUT /v1/data/a HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n1";
     send(&mut open, head).await;
-    // The response to another request shows that the server has processed what was sent before.
+    // The response to another request proves that the server has read the first one.
     ask(&running, GET).await;
     let address = running.engine;
     let stopping = tokio::spawn(running.shutdown());
@@ -71,21 +71,21 @@ async fn the_wait_period_goes_on_as_before() {
     assert!(stopping.await.is_ok());
 }
 
-/// A stopping server waits longer than this for the next request of a connection. A client that
-/// takes longer to send it may find the connection closed.
+/// Maximum pause between two requests of a client for which the shutdown must not lose a request.
+/// The server waits longer than this for the next request of a connection.
 const PROMPT: Duration = Duration::from_millis(100);
 
-/// Sends requests on consecutive connections until nobody listens, and counts the responses.
+/// Sends requests on consecutive connections until they are refused, and counts the responses.
 async fn ask_until_refused(address: SocketAddr, request: &str, answered: Arc<AtomicUsize>) {
     loop {
-        // The server waits for the next request from here at the latest.
+        // The server starts to wait for the next request at this time or later.
         let mut since = Instant::now();
         let mut stream = match TcpStream::connect(address).await {
             Ok(stream) => stream,
             Err(failure) if failure.kind() == ErrorKind::ConnectionRefused => return,
             Err(failure) => panic!("after {answered:?}: cannot connect: {failure}"),
         };
-        // Sends requests while the server accepts them on the connection.
+        // Sends requests on the connection until the server closes it.
         loop {
             let begun = Instant::now();
             let mut bytes = vec![0; 4096];
@@ -147,7 +147,7 @@ async fn streams_end_before_their_connection_does() {
         Some(GO_AWAY),
         "{arrived:?}"
     );
-    // A request in flight is answered.
+    // A request in progress gets its response.
     peer.send(&get(3, "/quick")).await;
     let arrived = peer.until(DATA).await;
     assert_eq!(arrived.last(), Some(&(DATA, 3, 4)), "{arrived:?}");

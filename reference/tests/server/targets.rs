@@ -1,4 +1,4 @@
-//! Bytes in a target that are invalid in URIs are treated as if they were percent-encoded.
+//! Request targets with bytes that are invalid in URIs: these count as percent-encoded.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ fn body(answer: &str) -> &str {
     answer.split_once("\r\n\r\n").map_or("", |(_, body)| body)
 }
 
-/// Returns the statuses of consecutive responses.
+/// Returns the status of each response on a connection.
 fn statuses(answers: &str) -> Vec<&str> {
     let answers = answers.split("HTTP/1.1 ").skip(1);
     answers
@@ -54,7 +54,7 @@ async fn raw_bytes_are_served_like_their_escapes() {
     running.shutdown().await;
 }
 
-/// After requests of every kind, the start of the next request line is known.
+/// After a complete request of any kind, invalid bytes in the next target are accepted.
 #[tokio::test]
 async fn raw_bytes_are_served_behind_other_requests() {
     let running = engine(&[]).await;
@@ -93,7 +93,7 @@ async fn raw_bytes_are_served_behind_other_requests() {
     running.shutdown().await;
 }
 
-/// A chunked body that is not read to its end: the start of the next request is unknown.
+/// If a chunked body is not read to its end, the connection is closed after the response.
 #[tokio::test]
 async fn a_connection_ends_behind_chunks_that_are_not_read() {
     let running = engine(&["--set", "server.decoding.max_length=4"]).await;

@@ -1,4 +1,4 @@
-//! TLS, and certificates that change while the server runs.
+//! TLS, with certificates that change while the server runs.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use tokio_rustls::TlsConnector;
 
 use crate::wire::{GET, all, connect, engine, send};
 
-/// Generates a certificate for `localhost`.
+/// Generates a server certificate for `localhost`.
 fn certificate() -> CertifiedKey<KeyPair> {
     match rcgen::generate_simple_self_signed(["localhost".to_owned()]) {
         Ok(certificate) => certificate,
@@ -20,7 +20,7 @@ fn certificate() -> CertifiedKey<KeyPair> {
     }
 }
 
-/// Generates a client certificate that is a CA, like those of `openssl req -x509`.
+/// Generates a client certificate that is also a CA, as `openssl req -x509` does.
 fn client_certificate() -> CertifiedKey<KeyPair> {
     let made = KeyPair::generate().and_then(|signing_key| {
         let mut params = CertificateParams::default();
@@ -51,7 +51,7 @@ fn store(folder: &Path, certificate: &CertifiedKey<KeyPair>) {
     }
 }
 
-/// Sends a request over HTTP/1 as a client that trusts only this certificate.
+/// Sends a request over TLS; the client trusts only the given certificate.
 async fn ask(
     running: &Running,
     trusted: &CertificateDer<'static>,
@@ -59,7 +59,7 @@ async fn ask(
     ask_as(running, trusted, None).await
 }
 
-/// Sends a request as a client with a certificate.
+/// Sends a request over TLS with a client certificate.
 async fn ask_as(
     running: &Running,
     trusted: &CertificateDer<'static>,
@@ -119,7 +119,7 @@ async fn a_changed_certificate_is_used() {
     let answer = ask(&running, old.cert.der()).await.unwrap_or_default();
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     assert!(ask(&running, new.cert.der()).await.is_err());
-    // A partial replacement, and an invalid certificate, leave the old one in effect.
+    // A certificate without its key, or an invalid one, is not used; the old one stays in effect.
     for text in [new.cert.pem(), "nonsense".to_owned()] {
         assert!(fs::write(folder.path().join("cert.pem"), text).is_ok());
         let answer = ask(&running, old.cert.der()).await.unwrap_or_default();
@@ -178,7 +178,7 @@ async fn clients_show_a_certificate_when_that_is_demanded() {
     assert!(start(flags).await.is_err());
 }
 
-/// Policy that returns the identity and the certificate's name to the caller.
+/// Authorization policy that returns the identity and the common names of the certificates.
 const WHO: &str = r#"package system.authz
 
 allow := {"allowed": false, "reason": sprintf("%v of %v", [

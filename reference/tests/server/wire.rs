@@ -1,4 +1,4 @@
-//! Client that sends and reads raw bytes.
+//! Client that sends and receives raw bytes.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -8,17 +8,17 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 
-/// Flags for client timeouts.
+/// Flags of timeouts for clients.
 const TIMEOUTS: [&str; 3] = ["--header-timeout", "--body-timeout", "--write-timeout"];
 
-/// Adds timeouts of an hour for those not given, so that no test waits for them.
+/// Adds flags with a timeout of an hour for all timeouts that are not given.
 pub(crate) fn patient<'f>(flags: &[&'f str]) -> Vec<&'f str> {
     let others = TIMEOUTS.iter().filter(|name| !flags.contains(name));
     let others = others.flat_map(|name| [*name, "1h"]);
     flags.iter().copied().chain(others).collect()
 }
 
-/// Starts an engine on a free port, with these flags.
+/// Starts an engine on a free port, with flags.
 pub(crate) async fn engine(flags: &[&str]) -> Running {
     let args = ["engine", "--addr", "127.0.0.1:0"].into_iter();
     let args = args.chain(patient(flags)).map(str::to_owned);
@@ -39,17 +39,17 @@ pub(crate) async fn connect(running: &Running) -> TcpStream {
     }
 }
 
-/// Sends a string.
+/// Sends a string on a connection.
 pub(crate) async fn send(stream: &mut (impl AsyncWrite + Unpin), text: &str) {
     if let Err(failure) = stream.write_all(text.as_bytes()).await {
         panic!("cannot send: {failure}");
     }
 }
 
-/// A test that hangs is aborted after this time. No test depends on timing.
+/// Timeout of waits, which only ends hangs. No test depends on timing.
 pub(crate) const HANG_LIMIT: Duration = Duration::from_secs(120);
 
-/// Awaits a future, which must finish within the limit.
+/// Awaits a future, with the timeout [`HANG_LIMIT`].
 pub(crate) async fn ending<T>(what: &str, future: impl Future<Output = T>) -> T {
     match timeout(HANG_LIMIT, future).await {
         Ok(result) => result,
@@ -71,7 +71,7 @@ pub(crate) async fn all(stream: &mut (impl AsyncRead + Unpin)) -> String {
     }
 }
 
-/// Sends a string on a separate connection; returns the response.
+/// Sends a string on a new connection; returns all responses.
 pub(crate) async fn ask(running: &Running, text: &str) -> String {
     let mut stream = connect(running).await;
     send(&mut stream, text).await;
@@ -81,7 +81,7 @@ pub(crate) async fn ask(running: &Running, text: &str) -> String {
 /// GET request that closes its connection.
 pub(crate) const GET: &str = "GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
 
-/// Connects to an address with a configured client socket.
+/// Connects to an address after configuring the client's socket.
 pub(crate) async fn connect_as(
     address: SocketAddr,
     set_up: impl FnOnce(&TcpSocket) -> std::io::Result<()>,
@@ -98,7 +98,7 @@ pub(crate) async fn connect_as(
     }
 }
 
-/// Waits until a condition holds.
+/// Polls a condition until it is true.
 pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let end = Instant::now() + HANG_LIMIT;
     while !holds() {
@@ -107,8 +107,8 @@ pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Waits until the server has read everything that a connection has sent, and had a moment to act
-/// on it. Where the system does not report this, the moment has to suffice.
+/// Waits until the server has read all sent bytes, and a moment longer for their processing. On
+/// systems other than Linux, it only waits the moment.
 pub(crate) async fn until_read(stream: &TcpStream) {
     if let (Ok(local), Ok(peer)) = (stream.local_addr(), stream.peer_addr()) {
         until("what was sent is read", || unread(peer, local) == Some(0)).await;
@@ -116,8 +116,8 @@ pub(crate) async fn until_read(stream: &TcpStream) {
     tokio::time::sleep(Duration::from_millis(30)).await;
 }
 
-/// Returns the number of unread bytes at this end of a connection, as Linux lists them; zero on
-/// other systems. `None` while the connection is not listed.
+/// Returns the number of received bytes that the server's socket has not read, as Linux reports it;
+/// zero on other systems, `None` if the connection is not found.
 fn unread(local: SocketAddr, peer: SocketAddr) -> Option<u64> {
     let Ok(table) = std::fs::read_to_string("/proc/net/tcp") else {
         return Some(0);
@@ -138,7 +138,7 @@ fn unread(local: SocketAddr, peer: SocketAddr) -> Option<u64> {
     })
 }
 
-/// Returns the status and the body of a response, and whether it is the connection's last.
+/// Returns the status and the body of a response, and true if the response closes its connection.
 pub(crate) fn parts(answer: &str) -> (&str, &str, bool) {
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((answer, ""));
     let status = head.split(' ').nth(1).unwrap_or_default();
@@ -146,7 +146,7 @@ pub(crate) fn parts(answer: &str) -> (&str, &str, bool) {
     (status, body, closes)
 }
 
-/// Asserts that a response is an error object with this status.
+/// Asserts that a response is an error object with a status.
 #[track_caller]
 pub(crate) fn assert_error(answer: &str, expected: &str, context: &str) {
     let (status, body, _) = parts(answer);

@@ -1,4 +1,4 @@
-//! `conformance mock` as used by the tests of a client: started, called over HTTP, stopped.
+//! Tests of `conformance mock`, which use it like the tests of a client: start, HTTP, stop.
 
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
@@ -24,7 +24,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("a_mock_ends_when_it_is_asked_to", ends),
 ];
 
-/// How long a test waits for a response that must not arrive.
+/// Time for which a test waits to prove that no response arrives.
 const HUNG: Duration = Duration::from_millis(300);
 
 fn records() {
@@ -98,7 +98,7 @@ fn decides() {
         json!({"result": ["ann"]})
     );
     assert_eq!(mock.ask("POST /", "").json(), json!(["ann"]));
-    // A response that only the engine itself can produce is passed through.
+    // The mock passes on responses that only the engine can produce.
     let head = mock.ask("HEAD /health", "");
     assert!(
         (200..500).contains(&head.status) && head.body.is_empty(),
@@ -202,7 +202,7 @@ fn breaks_answers() {
         let broken = mock.decide("ann", &format!("Conformance-Fault: {fault}\r\n"));
         assert_eq!((broken.status, &broken.json()), (*status, body), "{fault}");
         assert!(broken.head.contains(head), "{fault}: {broken:?}");
-        // The fault does not affect the next request.
+        // The fault affects only the request that names it.
         assert_eq!(
             mock.decide("ann", "").json(),
             json!({"result": true}),
@@ -222,7 +222,7 @@ fn breaks_answers() {
     let line = "POST /v0/data/authz/allow";
     let undefined = "Conformance-Fault: undefined-document\r\n";
     assert_eq!(mock.ask_with("engine", line, undefined, b"").status, 404);
-    // A condition is honoured, but no longer with the fault.
+    // The engine evaluates `If-None-Match`, but not with the fault `expired-etag`.
     let kept = |headers: &str| {
         let headers = format!("If-None-Match: *\r\n{headers}");
         mock.ask_with("engine", "PUT /v1/data/admins", &headers, b"[]")
@@ -230,7 +230,7 @@ fn breaks_answers() {
     };
     assert_eq!(kept(""), 304);
     assert_eq!(kept("Conformance-Fault: expired-etag\r\n"), 204);
-    // One of the injected faults that rules must notice.
+    // A fault of the suite, named by its path.
     let suite = "Conformance-Fault: engine/v1/data/put/create-is-200\r\n";
     assert_eq!(
         mock.ask_with("engine", "PUT /v1/data/new", suite, b"{\"a\": 1}")
@@ -243,7 +243,7 @@ fn breaks_answers() {
         204
     );
 
-    // Switched on for all requests, until used up or switched off.
+    // Faults can be enabled for all requests, until they are used up or disabled.
     let decide = || mock.decide("ann", "").status;
     mock.switch("PUT /faults/teapot?times=2", "");
     assert_eq!([decide(), decide(), decide()], [418, 418, 200]);
@@ -285,7 +285,7 @@ fn breaks_connections() {
     };
     let read = |mut stream: TcpStream| {
         let mut bytes = Vec::new();
-        // The connection may end with a reset.
+        // A reset of the connection is also acceptable.
         let _ = stream.read_to_end(&mut bytes);
         String::from_utf8_lossy(&bytes).into_owned()
     };
@@ -304,7 +304,7 @@ fn breaks_connections() {
     ));
     assert!(shorter.ends_with("\r\n\r\na"), "{shorter}");
 
-    // A hanging request gets no response; other requests do.
+    // A request that hangs gets no response; others do.
     let mut hung = open("hang");
     hung.set_read_timeout(Some(HUNG)).expect("a time limit");
     let waited = hung.read(&mut [0]).expect_err("no answer");
@@ -322,7 +322,7 @@ fn breaks_connections() {
     mock.switch("POST /reset", "");
     assert_eq!(read(hung), "");
 
-    // A delayed request eventually gets the normal response.
+    // A delayed request gets the normal response.
     let slow = open("{\"delay\": 400}");
     assert!(read(slow).ends_with("{\"result\":[\"ann\"]}\n"));
 }
@@ -362,7 +362,7 @@ fn keeps_what_fits() {
     let bodies = ["/requests/0/body", "/requests/1/body"].map(|at| shown.pointer(at));
     assert_eq!(bodies, [Some(&json!("[1,2")), Some(&json!("\"las"))]);
     assert_eq!(shown.pointer("/requests/0/body_length"), Some(&json!(7)));
-    // The truncated body is not JSON; the engine received all of it.
+    // The mock records only the beginning of a long body; the engine received all of it.
     assert_eq!(shown.pointer("/requests/0/json"), None);
     assert_eq!(
         mock.ask("GET /v1/data/a", "").json(),
@@ -505,7 +505,8 @@ fn ends() {
     mock.output.read_to_string(&mut rest).expect("its output");
     assert_eq!(rest, "", "one line is all");
     let mut mock = Mock::start(&["--control"]);
-    // The end of input is ignored by default, and a hanging request does not delay the exit.
+    // By default, the mock does not stop at the end of its input, and a request that hangs does not
+    // delay its exit.
     mock.input = None;
     let hung = mock.open("engine", "GET /health", "Conformance-Fault: hang\r\n", b"");
     wait("the request comes", || !mock.requests("").is_empty());

@@ -1,4 +1,4 @@
-//! Running mock, and the requests that its tests send.
+//! Running mock, and requests to it.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -59,14 +59,14 @@ impl Mock {
         }
     }
 
-    /// Returns the address of one of the mock's servers, without the leading `http://`.
+    /// Returns the address of a server of the mock, without the leading `http://`.
     pub(crate) fn address(&self, server: &str) -> &str {
         let url = self.ready.get(server).and_then(Value::as_str);
         let url = url.unwrap_or_else(|| panic!("no {server} in {}", self.ready));
         url.strip_prefix("http://").expect("an http address")
     }
 
-    /// Sends a request on a new connection.
+    /// Sends a request on a new connection, and returns the connection.
     pub(crate) fn open(&self, server: &str, line: &str, headers: &str, body: &[u8]) -> TcpStream {
         let address = self.address(server);
         let mut stream = TcpStream::connect(address).expect("a connection");
@@ -109,14 +109,14 @@ impl Mock {
         assert_eq!(answer.status, 204, "{line}: {answer:?}");
     }
 
-    /// Returns the recorded requests.
+    /// Returns the requests that the mock recorded, filtered by a query.
     pub(crate) fn requests(&self, query: &str) -> Vec<Value> {
         let answer = self.admin(&format!("GET /requests{query}"), "").json();
         let requests = answer.get("requests").and_then(Value::as_array);
         requests.cloned().unwrap_or_else(|| panic!("{answer}"))
     }
 
-    /// Requests a decision of the policy that all of these tests start with.
+    /// Requests a decision for a user; all of these tests start the mock with this policy.
     pub(crate) fn decide(&self, user: &str, headers: &str) -> Answer {
         let body = json!({"input": {"user": user}}).to_string();
         let headers = format!("Content-Type: application/json\r\n{headers}");
@@ -127,7 +127,7 @@ impl Mock {
 
 impl Drop for Mock {
     fn drop(&mut self) {
-        // It is fine if the process has already ended.
+        // The process may have ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

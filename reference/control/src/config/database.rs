@@ -17,7 +17,7 @@ pub(super) struct Section {
     aws_rds: Option<IgnoredAny>,
 }
 
-/// Driver of OPA Control Plane, and its settings.
+/// Section `database.sql` of OPA Control Plane: a driver, and its data source name.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a database")]
 struct Sql {
@@ -26,7 +26,7 @@ struct Sql {
     credentials: String,
 }
 
-/// Data source name. It may contain a password, so it is never shown.
+/// Data source name. It may contain a password, so it is never logged.
 #[derive(Default)]
 struct Dsn(String);
 
@@ -44,10 +44,10 @@ impl<'de> Deserialize<'de> for Dsn {
 }
 
 impl Section {
-    /// Returns the URL of the database, unless the section leaves the choice to the server.
+    /// Returns the URL of the database; `None` if the section does not name one.
     ///
     /// # Errors
-    /// When the kind of database is not supported, or its address cannot be parsed.
+    /// When the kind of database is not supported, or its data source name cannot be parsed.
     pub(super) fn url(&self) -> Result<Option<DatabaseUrl>, String> {
         if self.aws_rds.is_some() {
             return Err(instead("database.aws_rds is not served"));
@@ -75,17 +75,18 @@ impl Section {
                 return Err(instead(&what));
             }
         };
-        // Any string is accepted as an address; errors in it surface when it is used.
+        // Errors in the address are reported when the database is opened.
         Ok(url.and_then(|url| url.parse().ok()))
     }
 }
 
-/// Returns the error message for an unsupported database, with the alternatives.
+/// Returns the error message for an unsupported database, with the supported ones.
 fn instead(what: &str) -> String {
     format!("{what}: the drivers sqlite and postgres are, and --database names another database")
 }
 
-/// Converts the DSN of an SQLite file. Its options are for OPA Control Plane's driver only.
+/// Converts the data source name of an SQLite file. Its options are dropped, because they are those
+/// of OPA Control Plane's driver.
 fn sqlite(dsn: &str) -> Option<String> {
     let name = dsn.strip_prefix("file:").unwrap_or(dsn);
     let (file, options) = name.split_once('?').unwrap_or((name, ""));
@@ -102,7 +103,7 @@ fn sqlite(dsn: &str) -> Option<String> {
     }
 }
 
-/// Converts the DSN of a PostgreSQL database: a URL, or `key=value` pairs.
+/// Converts the data source name of a PostgreSQL database: a URL, or `key=value` pairs.
 fn postgres(dsn: &str) -> Result<String, String> {
     if dsn.starts_with("postgres://") || dsn.starts_with("postgresql://") {
         return Ok(dsn.to_owned());
@@ -122,8 +123,8 @@ fn postgres(dsn: &str) -> Result<String, String> {
     }
 }
 
-/// Splits off the value at the beginning of a string: a word, or a string in single quotes, in
-/// which a backslash escapes the next character.
+/// Parses the value at the beginning of a string: a word, or a string in single quotes, in which a
+/// backslash escapes the next character. Returns the value and the rest.
 fn value(text: &str) -> Option<(String, &str)> {
     let quoted = text.starts_with('\'');
     let mut value = String::new();

@@ -30,14 +30,15 @@ pub(super) struct File {
     pub(super) secrets: BTreeMap<String, Declared>,
     pub(super) database: Option<database::Section>,
     pub(super) service: Option<service::Section>,
-    /// Metrics options of OPA Control Plane; this server collects all metrics.
+    /// Section `metrics` of OPA Control Plane, which has no effect: this server collects all
+    /// metrics.
     metrics: Option<IgnoredAny>,
-    /// Location where a migration wrote the file.
+    /// Section `metadata` of OPA Control Plane, which has no effect.
     metadata: Option<IgnoredAny>,
 }
 
 impl File {
-    /// Parses a file; an error has its line and column.
+    /// Parses a file; an error contains its line and column.
     pub(super) fn read(path: &Path) -> Result<Self, ConfigError> {
         let text = std::fs::read_to_string(path);
         let text = text.map_err(|failure| ConfigError::in_file(path, failure))?;
@@ -51,7 +52,7 @@ impl File {
         Ok(file.unwrap_or_default())
     }
 
-    /// Merges another file, whose entries take precedence.
+    /// Merges a later file; its entries take precedence.
     pub(super) fn merge(&mut self, later: Self) {
         self.tokens.extend(later.tokens);
         self.bundles.extend(later.bundles);
@@ -62,7 +63,7 @@ impl File {
         self.service = later.service.or(self.service.take());
     }
 
-    /// Returns the sections that have no effect here.
+    /// Returns the names of the sections in the file that have no effect.
     pub(super) fn without_effect(&self) -> impl Iterator<Item = &'static str> {
         let sections = [("metrics", &self.metrics), ("metadata", &self.metadata)];
         let given = sections
@@ -71,7 +72,7 @@ impl File {
         given.map(|(name, _)| name)
     }
 
-    /// Returns the kinds and names of everything in the file; a token has no kind.
+    /// Returns the kind and name of each definition and token in the file; a token has no kind.
     pub(super) fn names(&self) -> impl Iterator<Item = (Option<Kind>, &str)> {
         let tokens = self.tokens.keys().map(|name| (None, name));
         let bundles = self.bundles.keys().map(|name| (Some(Kind::Bundle), name));
@@ -83,13 +84,13 @@ impl File {
     }
 }
 
-/// Removes the offending value from an error message: it may be a misplaced key or secret.
+/// Removes the invalid value from an error message: it may be a misplaced key or secret.
 fn without_value(message: &str) -> String {
     let parts = message
         .split_once("invalid type: ")
         .and_then(|(path, rest)| {
             let (found, expected) = rest.rsplit_once(", expected ")?;
-            // The message already begins with the position.
+            // The position is already at the beginning of the message.
             let expected = expected.split(" at line ").next()?;
             Some((path, found.split(['"', '`']).next()?.trim_end(), expected))
         });
@@ -99,7 +100,7 @@ fn without_value(message: &str) -> String {
     }
 }
 
-/// Deserializes a mapping by name, and refuses duplicate names.
+/// Deserializes a mapping from names, and refuses a name that occurs twice.
 fn unique_names<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     from: D,
 ) -> Result<BTreeMap<String, T>, D::Error> {
@@ -137,7 +138,7 @@ impl<'de> Deserialize<'de> for Declared {
     }
 }
 
-/// Deserializes a secret inside its mapping, so that an error has the secret's position.
+/// Deserializer for one secret, so that an error contains the position of the secret.
 struct Fields;
 
 impl<'de> Visitor<'de> for Fields {

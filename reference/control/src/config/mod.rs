@@ -1,11 +1,11 @@
 //! Configuration: tokens, and the definitions that every start and reload applies.
 //!
-//! Files are YAML (so JSON, too); a folder means its `.yaml`, `.yml` and `.json` files in the order
-//! of their names. All files form one configuration; where two name the same thing, the later one
-//! wins. Declared definitions are created or replaced at every start and every reload, so changes
-//! over the API last until then. Definitions that are no longer declared stay in the database; a
-//! token that is no longer declared stops working. The database address and the prefix of the API
-//! paths take effect at the start only.
+//! Files are YAML or JSON. For a folder, its `.yaml`, `.yml` and `.json` files are read in the
+//! order of their names. All files form one configuration; for two definitions or tokens of the
+//! same name, the later one applies. Declared definitions are created or replaced at every start
+//! and every reload, so changes over the API last until then. Definitions that are no longer
+//! declared stay in the database; a token that is no longer declared stops working. The address of
+//! the database and the prefix of the API paths take effect at the start only.
 
 mod database;
 mod file;
@@ -24,12 +24,12 @@ use super::model::{self, Definition, Entry, Kind};
 use super::principal::Keys;
 use super::store::DatabaseUrl;
 
-/// Merged configuration of all files, ready to be used.
+/// Merged configuration of all files, with encrypted secrets.
 #[derive(Debug, Default)]
 pub(crate) struct Config {
     /// The valid keys.
     pub(crate) keys: Keys,
-    /// Declared definitions; secrets first, so that others may reference them.
+    /// Declared definitions: secrets first, because others may reference them.
     pub(crate) entries: Vec<Entry>,
 }
 
@@ -54,7 +54,7 @@ impl ConfigError {
     }
 }
 
-/// Merged configuration of all files, as declared.
+/// Merged configuration of all files, before its secrets are encrypted.
 #[derive(Debug, Default)]
 pub(crate) struct Declared {
     whole: File,
@@ -64,8 +64,7 @@ pub(crate) struct Declared {
 /// Reads the configuration of the given files and folders.
 ///
 /// # Errors
-/// When a file cannot be read, contains an unknown key or a wrong value, or an environment variable
-/// is missing.
+/// When a file cannot be read or is invalid, or an environment variable is not set.
 pub(crate) fn read(paths: &[PathBuf]) -> Result<Declared, ConfigError> {
     let mut declared = Declared::default();
     for path in paths {
@@ -85,7 +84,7 @@ impl Declared {
     /// Returns the address of the database, if one is configured.
     ///
     /// # Errors
-    /// When the address cannot be used.
+    /// When the database is not supported or its address is invalid.
     pub(crate) fn database(&self) -> Result<Option<DatabaseUrl>, ConfigError> {
         let section = self.whole.database.as_ref();
         let url = section.map_or(Ok(None), database::Section::url);
@@ -101,7 +100,7 @@ impl Declared {
         service.map_or("", |service| &service.api_prefix)
     }
 
-    /// Converts the declarations into a configuration with encrypted secrets.
+    /// Validates the declarations, and encrypts the secrets.
     ///
     /// # Errors
     /// When two tokens have the same key, or a declaration is invalid.
@@ -110,7 +109,7 @@ impl Declared {
     }
 }
 
-/// Returns the file itself, or the configuration files of a folder.
+/// Returns the path itself, or the configuration files of a folder.
 fn files(path: &Path) -> Result<Vec<PathBuf>, ConfigError> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -131,7 +130,7 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, ConfigError> {
     Ok(files)
 }
 
-/// Files that contain the last declarations.
+/// For each definition and token, the file with its last declaration.
 #[derive(Debug, Default)]
 struct Origins {
     things: HashMap<(Option<Kind>, String), PathBuf>,
@@ -149,7 +148,7 @@ impl Origins {
         }
     }
 
-    /// Returns the location of a definition or token for messages.
+    /// Returns the file and name of a definition or token, for messages.
     fn place(&self, kind: Option<Kind>, name: &str) -> String {
         let file = self.things.get(&(kind, name.to_owned()));
         let file = file.map_or(Path::new(""), PathBuf::as_path).display();

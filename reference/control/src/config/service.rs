@@ -3,11 +3,11 @@
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-/// API settings.
+/// Settings of the API.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a service")]
 pub(super) struct Section {
-    /// Prefix of all paths; empty, or beginning with a slash, without one at its end.
+    /// Prefix of all paths: empty, or with a slash at its beginning and none at its end.
     #[serde(deserialize_with = "prefix")]
     pub(super) api_prefix: String,
 }
@@ -18,7 +18,8 @@ fn prefix<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
         let message = format!("api_prefix `{text}` does not begin with a slash");
         return Err(D::Error::custom(message));
     };
-    // Request paths are matched as written, and a URL contains only these characters.
+    // Request paths are compared without decoding, so the prefix may only contain characters that
+    // URLs never escape.
     let plain = |step: &str| {
         let sign = |c: char| "-._~!$&'()*+,;=:@%".contains(c);
         !matches!(step, "" | "." | "..")

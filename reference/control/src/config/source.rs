@@ -10,9 +10,9 @@ use tracing::warn;
 use super::token::expand_strings;
 use crate::model::Source;
 
-/// Declared source, which may be empty. Environment variables in the config of its datasources are
-/// expanded. Members with a dot in their names belong to other products and OPA Control Plane
-/// ignores them; the log names them.
+/// Declared source; all fields are optional. Environment variables in the config of its datasources
+/// are expanded. Members with a dot in their names belong to other products; they are ignored and
+/// logged, as in OPA Control Plane.
 #[derive(Debug)]
 pub(super) struct Declared(pub(super) Source);
 
@@ -46,7 +46,7 @@ impl<'de> Visitor<'de> for Fields {
     }
 }
 
-/// Members of a source without those of other products.
+/// Map access that skips the members of other products.
 struct Own<A>(A);
 
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for Own<A> {

@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use crate::principal::{KeyDigest, Role};
 
-/// API key and its scopes.
+/// API key with its scopes.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a token")]
 pub(super) struct Token {
@@ -17,7 +17,7 @@ pub(super) struct Token {
     scopes: Scope,
 }
 
-/// Permissions of a key.
+/// Scope of a key: its role.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a scope")]
 struct Scope {
@@ -30,7 +30,7 @@ impl Token {
         self.digest
     }
 
-    /// Returns the role.
+    /// Returns the role in the scope of the token.
     pub(super) fn role(&self) -> Role {
         self.scopes.role
     }
@@ -43,7 +43,7 @@ fn digest<'de, D: Deserializer<'de>>(from: D) -> Result<KeyDigest, D::Error> {
     if key.is_empty() {
         return Err(D::Error::custom("an API key cannot be empty"));
     }
-    // No other characters reach the server in a header.
+    // A key is sent in a header, which contains no other characters.
     let printable = |character: char| character == ' ' || character.is_ascii_graphic();
     if key.trim() != key.as_str() || !key.chars().all(printable) {
         let message = "an API key is printable ASCII without space around it";
@@ -60,7 +60,7 @@ fn one_scope<'de, D: Deserializer<'de>>(from: D) -> Result<Scope, D::Error> {
     }
 }
 
-/// Replaces each `${NAME}` with the value of the environment variable.
+/// Replaces each `${NAME}` with the value of the environment variable `NAME`.
 ///
 /// # Errors
 /// When a variable is not set, or its braces are not closed.

@@ -11,16 +11,16 @@ use futures_util::future::{BoxFuture, Shared};
 use super::Control;
 use super::store::{DatabaseError, Probe};
 
-/// Time for which the result of a probe is reused.
+/// Time for which the result of a check is reused.
 const FRESH: Duration = Duration::from_secs(1);
 
 /// Timeout after which the database counts as unresponsive.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Key check that was read, or the database error.
+/// Result of a check: the key check in the database, or the database error.
 type Outcome = Result<String, DatabaseError>;
 
-/// Last probe of the database, shared by all concurrent health checks.
+/// Last check of the database, shared by concurrent health requests.
 #[derive(Debug, Default)]
 pub(super) struct Health(Mutex<Option<LastCheck>>);
 
@@ -32,7 +32,7 @@ struct LastCheck {
 }
 
 impl LastCheck {
-    /// Starts a probe, which continues even if nobody waits for it.
+    /// Starts a check in its own task, which continues when the requests that wait for it end.
     fn begin(probe: &Arc<Probe>) -> Self {
         let ended = Arc::new(OnceLock::new());
         let (probe, end) = (Arc::clone(probe), Arc::clone(&ended));
@@ -49,14 +49,14 @@ impl LastCheck {
         }
     }
 
-    /// Whether the probe still runs, or has finished recently.
+    /// Returns true if the check is still running, or ended recently.
     fn counts(&self) -> bool {
         self.ended.get().is_none_or(|ended| ended.elapsed() < FRESH)
     }
 }
 
 impl Control {
-    /// Returns the database error, if any, within a limited time.
+    /// Returns the error of the database, if any. A check that exceeds the timeout is an error.
     pub(super) async fn database_failure(&self) -> Option<DatabaseError> {
         let asked = {
             let mut last = self.health.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Prometheus metrics of the control plane. Those that OPA Control Plane has as well have the same
+//! Prometheus metrics of the control plane. Metrics that OPA Control Plane also has use the same
 //! names.
 
 pub(super) mod get;
@@ -49,20 +49,20 @@ const SUCCESS: &str = "SUCCESS";
 /// Label value for failure.
 const FAILED: &str = "FAILED";
 
-/// Outcome of an upload.
+/// Outcome of writing an archive to its storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Upload {
-    /// It was written.
+    /// The archive was written.
     Success,
-    /// It was written again, because the storage no longer had it.
+    /// The archive was written again, because it was missing in the storage.
     Repaired,
-    /// It was there already.
+    /// The storage already contained the same archive.
     Unchanged,
-    /// It could not be written.
+    /// The archive could not be written.
     Failed,
 }
 
-/// Metrics registry and its metrics.
+/// All metrics, and the registry that exports them.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     registry: Registry,
@@ -71,7 +71,7 @@ pub(crate) struct Metrics {
     durations: Family<BundleLabels, Histogram, fn() -> Histogram>,
     syncs: Family<SourceLabels, Counter>,
     uploads: Family<UploadLabels, Counter>,
-    /// Label values used for each bundle and source.
+    /// Values of the label `state` that exist for each bundle and source, needed for removing them.
     named: Mutex<HashMap<(Kind, String), HashSet<&'static str>>>,
 }
 
@@ -135,7 +135,7 @@ impl Metrics {
             .inc();
     }
 
-    /// Records whether the repository of a source could be read.
+    /// Records whether reading the repository of a source succeeded.
     pub(super) fn synced(&self, source: &str, read: bool) {
         let state = if read { SUCCESS } else { FAILED };
         self.name(Kind::Source, source, state);
@@ -180,7 +180,7 @@ impl Metrics {
         }
     }
 
-    /// Removes the metrics of all other bundles and sources.
+    /// Removes the metrics of all bundles and sources that are not in the set.
     pub(super) fn keep(&self, kept: &HashSet<(Kind, String)>) {
         let named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
         let gone = named.keys().filter(|named| !kept.contains(named));
@@ -191,7 +191,7 @@ impl Metrics {
         }
     }
 
-    /// Records that a label combination exists for a bundle or source.
+    /// Records that a value of the label `state` exists for a bundle or source.
     fn name(&self, kind: Kind, name: &str, state: &'static str) {
         let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
         let states = named.entry((kind, name.to_owned())).or_default();

@@ -3,9 +3,9 @@
 /// Phases of a build, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// Fetching sources.
+    /// Fetching the sources.
     Sync,
-    /// Transforming fetched documents.
+    /// Transforming documents of datasources.
     Transform,
     /// Creating the archive.
     Build,
@@ -14,7 +14,7 @@ pub(crate) enum Phase {
 }
 
 impl Phase {
-    /// Returns the phase as it is stored and shown.
+    /// Returns the name of the phase, as in the database and in responses.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Sync => "SYNC",
@@ -38,14 +38,14 @@ pub(crate) enum BuildResult {
     BuildFailed,
     /// Writing the bundle to the storage failed.
     PushFailed,
-    /// The definitions contradict each other or reference something that does not exist.
+    /// The definitions contradict each other or reference a missing definition.
     ConfigError,
     /// Internal error of the server.
     InternalError,
 }
 
 impl BuildResult {
-    /// Returns the result as it is stored and shown.
+    /// Returns the name of the result, as in the database and in responses.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Success => "SUCCESS",

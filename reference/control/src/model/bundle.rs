@@ -1,4 +1,4 @@
-//! Bundle: a collection of policies and data that can be distributed.
+//! Bundle: policies and data that are distributed together.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,7 +12,8 @@ use super::{
 };
 use http_server::units::duration;
 
-/// Definition of a bundle. Absent fields stay absent, given fields are stored unchanged.
+/// Definition of a bundle. Its JSON contains only the fields that were given, with their values
+/// unchanged.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Bundle {
@@ -26,10 +27,10 @@ pub(crate) struct Bundle {
     pub(crate) requirements: Option<Vec<Requirement>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) excluded_files: Option<Vec<String>>,
-    /// Expression that computes its revisions.
+    /// Rego expression that computes the revision of each build.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) revision: Option<String>,
-    /// Interval between builds when nothing changes.
+    /// Interval between builds when no definition has changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     rebuild_interval: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,13 +38,14 @@ pub(crate) struct Bundle {
 }
 
 impl Bundle {
-    /// Returns the interval between builds when nothing changes; `None` means the server's default.
+    /// Returns the interval between builds when no definition has changed; `None` means the
+    /// server's default.
     pub(crate) fn interval(&self) -> Option<Duration> {
         let text = self.rebuild_interval.as_deref()?;
         duration(text).ok().filter(|time| !time.is_zero())
     }
 
-    /// Refuses too many or too long labels.
+    /// Refuses too many labels, and labels that are too long.
     fn check_labels(&self) -> Result<(), ValidationError> {
         let Some(labels) = &self.labels else {
             return Ok(());

@@ -1,8 +1,8 @@
 //! Deserialization of definitions from JSON.
 //!
-//! Stricter than serde's own deserialization in one way (an array is never accepted for an object),
-//! more lenient in another (unknown members are ignored, although the definitions refuse them in
-//! the configuration), and every error contains its path.
+//! The deserializer differs from that of `serde_json`: it refuses an array in place of a struct, it
+//! ignores unknown members (which only the configuration refuses), and each error contains the path
+//! of its member.
 
 use serde::Deserializer;
 use serde::de::value::StrDeserializer;
@@ -34,7 +34,7 @@ impl Error for ValidationError {
     }
 }
 
-/// Deserializer for a JSON value.
+/// Deserializer of a JSON value, with errors that contain a path.
 struct Input<'v>(&'v Value);
 
 impl Input<'_> {
@@ -136,7 +136,7 @@ impl<'v> SeqAccess<'v> for Items<'v> {
     }
 }
 
-/// Members of an object; of a definition, only the known ones.
+/// Members of an object; for a struct, only those that are its fields.
 struct Members<'v> {
     rest: serde_json::map::Iter<'v>,
     known: Option<&'static [&'static str]>,

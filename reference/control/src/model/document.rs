@@ -1,12 +1,13 @@
-//! Source data: a JSON document and the path it is stored at.
+//! Source data: JSON documents and their paths.
 
 use super::{ValidationError, deserialize};
 
-/// Maximum path of a document, in bytes; it is part of a key, which PostgreSQL limits to 2704.
+/// Maximum length of a document's path, in bytes. The path is part of an index entry, which
+/// PostgreSQL limits to 2704 bytes.
 const LONGEST_PATH: usize = 2048;
 
-/// JSON document as a string, without white space outside its strings. It is never parsed into
-/// values, so every number is returned with the digits it was written with.
+/// JSON document as a string, without white space between tokens. Numbers have the digits of the
+/// request, because the string is never converted to values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Document(String);
 
@@ -42,13 +43,13 @@ impl Document {
     }
 }
 
-/// Returns the path under which the document of an API path is stored: its segments, however their
-/// slashes were encoded, with the appended file name.
+/// Returns the path under which a document is stored: the segments of the API path, split again at
+/// encoded slashes, and the file name `data.json`.
 ///
 /// Serves `control/v1/sources/data/get/read-without-suffix`.
 ///
 /// # Errors
-/// When a segment would leave the source, or the path is too long or contains a NUL.
+/// When a segment is `..`, or the path is too long or contains a NUL.
 pub(crate) fn stored_path(segments: &[String]) -> Result<String, ValidationError> {
     let whole = segments.join("/");
     let kept = whole.split('/').filter(|segment| !segment.is_empty());

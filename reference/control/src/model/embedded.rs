@@ -1,4 +1,4 @@
-//! Embedded files: files of a source that its definition contains.
+//! Embedded files: files in the definition of a source.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ValidationError, limits};
 
-/// Files by their paths within the source, each encoded as base64.
+/// Contents of files in base64, by path within the source.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct EmbeddedFiles(BTreeMap<String, String>);

@@ -1,9 +1,9 @@
 //! Glob: a pattern for the values of a label.
 //!
-//! The syntax and semantics are those of `globset`, which compiles a pattern before it matches
-//! anything. Stacks have many patterns, each matched against few values, so here a pattern is only
-//! parsed. Matching tracks the set of all offsets that the preceding parts can reach; it takes at
-//! most as many steps as the pattern has parts, times the bytes of the value, whatever the
+//! Syntax and semantics are those of `globset`. That library compiles each pattern, which is slow
+//! for stacks: they have many patterns, and few values to match. Here a pattern is only parsed.
+//! Matching tracks the set of all offsets that the preceding parts can reach. It takes at most one
+//! step for each part of the pattern and byte of the value, whatever the wildcards are.
 //! wildcards are.
 
 use std::iter::Peekable;
@@ -20,7 +20,7 @@ enum Part {
     Byte(u8),
     /// `?`: any byte.
     Any,
-    /// `[a-z]`: a byte in these ranges, or `[!a-z]`: a byte outside of them.
+    /// `[a-z]`: a byte in the ranges; `[!a-z]`: a byte outside of them.
     Class {
         negated: bool,
         ranges: Vec<(u8, u8)>,
@@ -38,7 +38,7 @@ enum Part {
 }
 
 impl Part {
-    /// Whether the part is an alternation of which every branch is empty.
+    /// Returns true if the part is an alternation with only empty alternatives.
     fn is_blank(&self) -> bool {
         match self {
             Self::Either(branches) => branches.iter().all(|branch| is_blank(branch)),
@@ -46,7 +46,7 @@ impl Part {
         }
     }
 
-    /// Whether the part matches a byte, for parts that match single bytes.
+    /// Returns true if the part matches the byte; false for parts that do not match single bytes.
     fn fits(&self, byte: u8) -> bool {
         match self {
             Self::Byte(own) => *own == byte,
@@ -59,7 +59,7 @@ impl Part {
         }
     }
 
-    /// Returns the offsets reachable after the part from the offsets in front of it.
+    /// Returns the offsets that are reachable after the part from the offsets `before` it.
     fn after(&self, before: &Offsets, text: &[u8]) -> Offsets {
         match self {
             Self::Byte(_) | Self::Any | Self::Class { .. } => {
@@ -90,7 +90,7 @@ fn is_slash(byte: u8) -> bool {
     byte == b'/'
 }
 
-/// Returns the offsets reachable after all parts from the offsets in front of them.
+/// Returns the offsets that are reachable after all parts from the offsets `before` them.
 fn advance(parts: &[Part], before: Offsets, text: &[u8]) -> Offsets {
     let mut offsets = before;
     for part in parts {
@@ -102,7 +102,7 @@ fn advance(parts: &[Part], before: Offsets, text: &[u8]) -> Offsets {
     offsets
 }
 
-/// Set of offsets in a byte string, including its end.
+/// Set of offsets in a byte string: an entry for each byte and one for the end.
 #[derive(Debug, Clone)]
 struct Offsets(Vec<bool>);
 
@@ -112,14 +112,14 @@ impl Offsets {
         self.0.iter().position(|held| *held)
     }
 
-    /// Returns the offsets after each matching byte at an offset of the set.
+    /// Returns the offsets after each byte that is at an offset of the set and satisfies `fits`.
     fn shifted(&self, text: &[u8], fits: impl Fn(u8) -> bool) -> Self {
         let moved = self.0.iter().zip(text);
         let moved = moved.map(|(held, byte)| *held && fits(*byte));
         Self(std::iter::once(false).chain(moved).collect())
     }
 
-    /// Returns all offsets from the lowest one on.
+    /// Returns all offsets from the lowest one to the end.
     fn and_all_later(&self) -> Self {
         let first = self.first().unwrap_or(self.0.len());
         Self((0..self.0.len()).map(|at| at >= first).collect())
@@ -150,7 +150,7 @@ impl Glob {
         parser.all()?;
         match parser.branches.pop() {
             Some(parts) if parser.branches.is_empty() => match parts.as_slice() {
-                // On its own it matches everything.
+                // The pattern `**` alone matches everything.
                 [Part::Prefix] => Some(Self(vec![Part::Many])),
                 _ => Some(Self(parts)),
             },
@@ -158,7 +158,7 @@ impl Glob {
         }
     }
 
-    /// Whether the pattern matches a whole string.
+    /// Returns true if the pattern matches the whole string.
     pub(super) fn is_match(&self, text: &str) -> bool {
         let text = text.as_bytes();
         let start = std::iter::once(true).chain(text.iter().map(|_| false));
@@ -167,12 +167,12 @@ impl Glob {
     }
 }
 
-/// Pattern parser compatible with `globset`.
+/// Parser of patterns, compatible with `globset`.
 struct Parser<'p> {
     chars: Peekable<Chars<'p>>,
-    /// Parts parsed of each open alternative; the first entry is the pattern itself.
+    /// Parsed parts of each open alternative; the first entry contains the parts outside of braces.
     branches: Vec<Vec<Part>>,
-    /// Number of branches when each `{` was read.
+    /// Number of branches at each open `{`.
     open: Vec<usize>,
     previous: Option<char>,
     current: Option<char>,
@@ -296,8 +296,8 @@ fn encoded(one: char) -> Vec<u8> {
     one.encode_utf8(&mut [0; 4]).as_bytes().to_vec()
 }
 
-/// Returns the byte ranges of a character range: from the last byte of its start to the first byte
-/// of its end. All other bytes of both match only themselves.
+/// Returns the byte ranges of a character range. As in `globset`, only the last byte of its first
+/// character and the first byte of its last character form a range; the other bytes are separate.
 fn byte_ranges((from, to): (char, char)) -> Vec<(u8, u8)> {
     let mut bytes = encoded(from);
     let mut ranges = Vec::new();
@@ -320,7 +320,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the result of `globset`, if it accepts the pattern.
+    /// Matches with `globset`; `None` if it refuses the pattern.
     fn expected(pattern: &str, text: &str) -> Option<bool> {
         let glob = globset::Glob::new(pattern).ok()?;
         Some(glob.compile_matcher().is_match(text))
@@ -389,7 +389,8 @@ mod tests {
             pattern in "[ab/*?{},!\\[\\]\\\\é-]{0,10}", text in "[ab/é*,-]{0,6}",
         ) {
             let found = Glob::read(&pattern).map(|glob| glob.is_match(&text));
-            // Patterns that `globset` refuses never get here.
+            // Definitions with a pattern that `globset` refuses are refused, so only other patterns
+            // are compared.
             if let Some(expected) = expected(&pattern, &text) {
                 prop_assert_eq!(found, Some(expected), "`{}` `{}`", pattern, text);
             }

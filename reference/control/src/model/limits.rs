@@ -1,26 +1,27 @@
-//! Limits on the lengths and numbers of values in a definition.
+//! Limits on the length and number of values in a definition.
 //!
-//! Processing names, paths or patterns takes time and memory for each, also from other owners. So
-//! every definition is checked with these functions before it is stored.
+//! Every definition is checked before it is stored, because large values cost processing time and
+//! memory, which builds of other owners need.
 
 use super::ValidationError;
 
-/// Maximum length of bucket, region, label and similar names, and of label values, in bytes.
+/// Maximum length of names of buckets, regions and labels, of label values and similar strings, in
+/// bytes.
 const NAME_BYTES: usize = 255;
 
-/// Maximum length of an object key, in bytes: as in S3.
+/// Maximum length of an object key, in bytes, as in S3.
 const KEY_BYTES: usize = 1024;
 
 /// Maximum length of a URL, in bytes.
 const URL_BYTES: usize = 2048;
 
-/// Limits for the path of a bundle in a folder: bytes and segments.
+/// Maximum numbers of bytes and segments in the path of a bundle file.
 const STORAGE_PATH: (usize, usize) = (512, 32);
 
-/// Limits for a path of files or documents of a source: bytes and segments.
+/// Maximum numbers of bytes and segments in a path of files or documents of a source.
 const PATH: (usize, usize) = (1024, 64);
 
-/// Limits for a pattern: bytes and wildcards.
+/// Maximum numbers of bytes and wildcards in a pattern.
 const PATTERN: (usize, usize) = (256, 8);
 
 /// Maximum number of file patterns, and of patterns for the values of one label.
@@ -29,13 +30,13 @@ pub(super) const PATTERNS: usize = 100;
 /// Maximum number of labels.
 pub(super) const LABELS: usize = 100;
 
-/// Maximum number of patterns of one stack.
+/// Maximum number of patterns in the selector of a stack.
 pub(super) const SELECTOR_PATTERNS: usize = 1000;
 
 /// Maximum number of requirements, paths or datasources of one definition.
 pub(super) const PARTS: usize = 1000;
 
-/// Refuses a number above a maximum.
+/// Returns an error if a number exceeds its maximum.
 pub(super) fn number(found: usize, most: usize, what: &str) -> Result<(), ValidationError> {
     match found > most {
         true => Err(ValidationError::new(format!(
@@ -45,37 +46,37 @@ pub(super) fn number(found: usize, most: usize, what: &str) -> Result<(), Valida
     }
 }
 
-/// Refuses a name that is too long.
+/// Returns an error if a name is too long.
 pub(super) fn name(text: &str) -> Result<(), ValidationError> {
     bytes(text, NAME_BYTES)
 }
 
-/// Refuses an object key that is too long.
+/// Returns an error if an object key is too long.
 pub(super) fn key(text: &str) -> Result<(), ValidationError> {
     bytes(text, KEY_BYTES)
 }
 
-/// Refuses a URL that is too long.
+/// Returns an error if a URL is too long.
 pub(super) fn url(text: &str) -> Result<(), ValidationError> {
     bytes(text, URL_BYTES)
 }
 
-/// Refuses the path of a bundle that is too long or has too many segments.
+/// Returns an error if the path of a bundle file is too long or has too many segments.
 pub(crate) fn storage_path(text: &str) -> Result<(), ValidationError> {
     segments(text, STORAGE_PATH, &['/'])
 }
 
-/// Refuses a path of files that is too long or has too many segments.
+/// Returns an error if a path of files is too long or has too many segments.
 pub(super) fn path(text: &str) -> Result<(), ValidationError> {
     segments(text, PATH, &['/'])
 }
 
-/// Refuses a path of documents that is too long or has too many segments.
+/// Returns an error if a path of documents is too long or has too many segments.
 pub(super) fn document_path(text: &str) -> Result<(), ValidationError> {
     segments(text, PATH, &['/', '.', '['])
 }
 
-/// Refuses a pattern that is too long, has too many wildcards, or is not a valid glob.
+/// Returns an error if a pattern is too long, has too many wildcards, or is not a valid glob.
 pub(super) fn pattern(text: &str) -> Result<(), ValidationError> {
     let (longest, most) = PATTERN;
     bytes(text, longest)?;
@@ -95,14 +96,14 @@ pub(super) fn pattern(text: &str) -> Result<(), ValidationError> {
     }
 }
 
-/// Refuses too many patterns, and those that [`pattern`] refuses.
+/// Returns an error if there are too many patterns, or [`pattern`] refuses one.
 pub(super) fn patterns(patterns: Option<&[String]>, most: usize) -> Result<(), ValidationError> {
     let patterns = patterns.unwrap_or_default();
     number(patterns.len(), most, "patterns")?;
     patterns.iter().map(String::as_str).try_for_each(pattern)
 }
 
-/// Applies a check to an optional member.
+/// Applies a check to an optional member, and adds its name to the path of an error.
 pub(super) fn member(
     text: Option<&str>,
     member: &str,

@@ -37,18 +37,18 @@ pub(crate) use stack::{Selection, Stack};
 /// Kind of a named definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
-    /// Collection of policies and data that can be distributed.
+    /// Policies and data that are distributed together.
     Bundle,
-    /// Origin of policies and data.
+    /// Policies and data that bundles are built from.
     Source,
-    /// Requirements for the bundles that a selector chooses.
+    /// Requirements for all bundles that a selector matches.
     Stack,
     /// Named credential.
     Secret,
 }
 
 impl Kind {
-    /// Returns the kind as it is stored and shown in messages.
+    /// Returns the name of the kind, as in the database and in messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Bundle => "bundle",
@@ -73,7 +73,7 @@ pub(crate) struct ValidationError {
 }
 
 impl ValidationError {
-    /// Creates an error about the value as a whole.
+    /// Creates an error about the whole value.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self {
             path: String::new(),
@@ -81,7 +81,7 @@ impl ValidationError {
         }
     }
 
-    /// Prefixes the path of the error with an enclosing member.
+    /// Adds an enclosing member in front of the error's path.
     pub(crate) fn under(mut self, member: impl fmt::Display) -> Self {
         let dot = match self.path.chars().next() {
             None | Some('[') => "",
@@ -104,16 +104,16 @@ impl fmt::Display for ValidationError {
 
 impl std::error::Error for ValidationError {}
 
-/// Reference to a secret, and where the definition makes it.
+/// Reference to a secret, with the part of the definition that contains it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SecretUse {
     /// Name of the secret.
     pub(crate) name: String,
-    /// Part of the definition that refers to it.
+    /// Part of the definition that contains the reference.
     pub(crate) place: CredentialUse,
 }
 
-/// Part of a definition that refers to a secret.
+/// Part of a definition that can reference a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum CredentialUse {
     /// Repository of a source.
@@ -125,7 +125,7 @@ pub(crate) enum CredentialUse {
 }
 
 impl CredentialUse {
-    /// Returns the place as it is stored and shown in messages.
+    /// Returns the name of the part, as in the database and in messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Git => "git",
@@ -134,8 +134,9 @@ impl CredentialUse {
         }
     }
 
-    /// Whether the secret must exist before it is referenced here. Repositories and datasources may
-    /// name one that is created later; a storage without its credentials can never be written to.
+    /// Returns true if the secret must exist before a definition may reference it. A repository or
+    /// datasource may name a secret that is created later; a storage without its secret can never
+    /// be written.
     pub(crate) fn needs_existing(self) -> bool {
         self == Self::ObjectStorage
     }
@@ -146,7 +147,7 @@ impl CredentialUse {
 pub(crate) struct References {
     /// Names of sources.
     pub(crate) sources: BTreeSet<String>,
-    /// Secrets and where they are referenced.
+    /// References to secrets.
     pub(crate) secrets: BTreeSet<SecretUse>,
 }
 
@@ -167,31 +168,31 @@ impl References {
     }
 }
 
-/// Definition with a kind and a name.
+/// Definition of a bundle, a source or a stack.
 pub(crate) trait Definition: Serialize + DeserializeOwned {
     /// Kind of the definition.
     const KIND: Kind;
 
-    /// Returns the name, if the definition contains one.
+    /// Returns the optional member `name`.
     fn name_mut(&mut self) -> &mut Option<String>;
 
-    /// Checks constraints beyond the types of the fields.
+    /// Checks constraints that the types of the fields do not express.
     fn check(&self) -> Result<(), ValidationError>;
 
     /// Returns the references of the definition.
     fn uses(&self) -> References;
 
-    /// Whether everybody may refer to it, if the definition sets it.
+    /// Returns the member `shared`: true if every owner may reference the definition.
     fn shared(&self) -> Option<bool> {
         None
     }
 
-    /// Returns the storage that it is written to.
+    /// Returns the storage of a bundle.
     fn storage(&self) -> Option<&ObjectStorage> {
         None
     }
 
-    /// Returns an error if the definition would send a secret over plain http.
+    /// Returns an error if building the definition would send a secret over plain http.
     fn sends_in_clear(&self) -> Option<ValidationError> {
         None
     }
@@ -204,22 +205,22 @@ pub(crate) struct Entry {
     pub(crate) kind: Kind,
     /// Name of the definition.
     pub(crate) name: String,
-    /// Stored string: JSON with the name, or a sealed secret.
+    /// String to store: JSON including the name, or a sealed secret.
     pub(crate) text: String,
     /// References to other definitions.
     pub(crate) uses: References,
-    /// Whether everybody may refer to it, if set.
+    /// True if every owner may reference the definition; `None` leaves it unchanged.
     pub(crate) shared: Option<bool>,
-    /// Storage that it is written to; only bundles have one.
+    /// Storage of a bundle; `None` for other kinds.
     pub(crate) storage: Option<ObjectStorage>,
-    /// All spellings of that location; empty until it is resolved.
+    /// Locations of the storage; empty until they are resolved.
     pub(crate) places: Places,
-    /// Error if the definition would send a secret over plain http.
+    /// Error if building the definition would send a secret over plain http.
     pub(crate) sends_in_clear: Option<ValidationError>,
 }
 
 impl Entry {
-    /// Creates an entry for a sealed secret.
+    /// Creates an entry for a secret, given its sealed value.
     pub(crate) fn secret(name: &str, sealed: String, shared: Option<bool>) -> Self {
         Self {
             kind: Kind::Secret,
@@ -234,19 +235,19 @@ impl Entry {
     }
 }
 
-/// Parses a definition from a request body, named by the path.
+/// Parses and validates a definition from a request body; its name is that in the path.
 ///
 /// # Errors
-/// When the body is not a JSON object, has values of the wrong type, or another name.
+/// When the body is not a JSON object, contains another name, or has invalid values.
 pub(crate) fn read<D: Definition>(name: &str, body: &[u8]) -> Result<Entry, ValidationError> {
     let value = deserialize::json(body)?;
     entry::<D>(name, deserialize::read(&value)?)
 }
 
-/// Validates a definition and gives it a name.
+/// Validates a definition and sets its name.
 ///
 /// # Errors
-/// When it contains another name, or violates a constraint beyond the types of its fields.
+/// When the definition contains another name, or violates a constraint that types do not express.
 pub(crate) fn entry<D: Definition>(
     name: &str,
     mut definition: D,
@@ -271,7 +272,7 @@ pub(crate) fn entry<D: Definition>(
     })
 }
 
-/// Returns an error if credentials would be sent to the address in the clear.
+/// Returns an error if an address with credentials begins with `http:`.
 fn in_clear(address: Option<&str>, credentials: Option<&str>) -> Option<ValidationError> {
     credentials.filter(|name| !name.is_empty())?;
     let address = address?.trim_start().get(..5)?;

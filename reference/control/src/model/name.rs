@@ -1,11 +1,11 @@
-//! Rules for names.
+//! Validation of names.
 
 use super::{Kind, ValidationError};
 
 /// Maximum length of a name, in bytes.
 const MAX_NAME_BYTES: usize = 255;
 
-/// Refuses a name that is empty, too long, or that a database cannot store.
+/// Returns an error if a name is empty, too long, or contains a NUL, which PostgreSQL cannot store.
 pub(crate) fn check_name(name: &str) -> Result<(), ValidationError> {
     if name.is_empty() {
         return Err(ValidationError::new("a name cannot be empty"));
@@ -21,10 +21,11 @@ pub(crate) fn check_name(name: &str) -> Result<(), ValidationError> {
     Ok(())
 }
 
-/// Refuses a name in the body that differs from the path. An empty one counts as absent.
+/// Returns an error if the name in the body differs from the name in the path. An empty name in the
+/// body counts as absent.
 ///
-/// Serves `control/common/names/bundle-mismatch-refused` and `secret-mismatch-refused`; sources
-/// and stacks are treated alike.
+/// Serves `control/common/names/bundle-mismatch-refused` and `secret-mismatch-refused`. Sources and
+/// stacks are checked in the same way.
 pub(super) fn check_same(
     kind: Kind,
     path: &str,

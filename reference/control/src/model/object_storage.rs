@@ -1,4 +1,4 @@
-//! Object storage of a bundle.
+//! Storages to which bundles are written.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ValidationError, limits};
 
-/// Storage that a bundle is written to: exactly one kind.
+/// Storage of a bundle; exactly one kind must be given.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ObjectStorage {
@@ -20,7 +20,7 @@ pub(crate) struct ObjectStorage {
     pub(crate) azure: Option<Azure>,
 }
 
-/// Bucket of Amazon S3, or of a server with a compatible API.
+/// Object in a bucket of Amazon S3, or of a server with a compatible API.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Aws {
@@ -33,7 +33,7 @@ pub(crate) struct Aws {
     pub(crate) url: Option<String>,
 }
 
-/// File on a disk of the server.
+/// File on a disk of the server, below one of its bundle folders.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Filesystem {
@@ -62,24 +62,24 @@ pub(crate) struct Azure {
     pub(crate) credentials: Option<String>,
 }
 
-/// Locations of a storage, as digests.
+/// Locations of a storage as digests, to detect bundles that would overwrite each other.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Places {
-    /// All spellings of the location.
+    /// Digests of the location, one per spelling.
     pub(crate) own: BTreeSet<String>,
-    /// Folders that contain the file, in all spellings; empty for objects.
+    /// Digests of the folders that contain the file, one per spelling; empty for objects.
     pub(crate) folders: BTreeSet<String>,
-    /// Whether the location is a file.
+    /// True if the location is a file.
     pub(crate) is_file: bool,
 }
 
 impl ObjectStorage {
-    /// Whether no known kind is given.
+    /// Returns true if the storage has no supported kind.
     pub(crate) fn is_empty(&self) -> bool {
         self.kinds().is_empty()
     }
 
-    /// Returns the secret that authenticates to the storage.
+    /// Returns the name of the secret with the credentials of the storage.
     pub(crate) fn credentials(&self) -> Option<&str> {
         let aws = self.aws.as_ref().map(|aws| &aws.credentials);
         let gcp = self.gcp.as_ref().map(|gcp| &gcp.credentials);
@@ -87,7 +87,7 @@ impl ObjectStorage {
         aws.or(gcp).or(azure)?.as_deref()
     }
 
-    /// Returns the given kinds, each with its required fields.
+    /// Returns the names of the given kinds, each with the names and values of its required fields.
     fn kinds(&self) -> Vec<(&'static str, Vec<(&'static str, &str)>)> {
         let mut kinds = Vec::new();
         if let Some(aws) = &self.aws {
@@ -120,7 +120,7 @@ impl ObjectStorage {
         kinds
     }
 
-    /// Refuses two kinds, a kind without a required field, and values that are too long.
+    /// Returns an error for two kinds, a missing required field, or a value that is too long.
     pub(super) fn check(&self) -> Result<(), ValidationError> {
         let kinds = self.kinds();
         if let [(one, _), (other, _), ..] = kinds.as_slice() {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ValidationError;
 
-/// Supported targets; an empty one means the first.
+/// Supported compilation targets; an empty target means `rego`.
 const TARGETS: [&str; 5] = ["rego", "ir", "plan", "wasm", ""];
 
 /// Maximum optimization level.
@@ -14,7 +14,7 @@ const HIGHEST: u8 = 2;
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct BuildOptions {
-    /// Whether requirements of stacks are mounted at their own paths instead of below their stack.
+    /// True if requirements of stacks are mounted at their own paths instead of below their stack.
     #[serde(skip_serializing_if = "Option::is_none")]
     no_default_stack_mount: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -23,7 +23,7 @@ pub(crate) struct BuildOptions {
     target: Option<String>,
 }
 
-/// Partial evaluation of a policy at build time.
+/// Settings of the partial evaluation of policies during a build.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Optimization {
@@ -32,24 +32,25 @@ struct Optimization {
 }
 
 impl BuildOptions {
-    /// Whether requirements of stacks are mounted below their stack unless they override it.
+    /// Returns true if requirements of stacks are mounted below their stack, unless they override
+    /// it.
     pub(crate) fn mounts_stacks(&self) -> bool {
         self.no_default_stack_mount != Some(true)
     }
 
-    /// Whether an optimization is requested.
+    /// Returns true if the level of optimization is above zero.
     pub(crate) fn optimizes(&self) -> bool {
         let optimization = self.optimization.as_ref();
         optimization.is_some_and(|one| one.level.unwrap_or_default() > 0)
     }
 
-    /// Returns the compilation target; `None` when policies stay uncompiled.
+    /// Returns the compilation target; `None` if the bundle contains policies as source.
     pub(crate) fn compiled_to(&self) -> Option<&str> {
         let target = self.target.as_deref();
         target.filter(|target| !matches!(*target, "" | "rego"))
     }
 
-    /// Refuses unsupported targets and optimization levels.
+    /// Returns an error for an unsupported target or optimization level.
     pub(super) fn check(&self) -> Result<(), ValidationError> {
         let target = self.target.as_deref().unwrap_or_default();
         if !TARGETS.contains(&target) {

@@ -1,10 +1,10 @@
-//! Requirement: a source that a definition is built from.
+//! Requirements: the sources of a definition.
 
 use serde::{Deserialize, Serialize};
 
 use super::{References, ValidationError, limits};
 
-/// Source that a definition is built from, or a pinned commit instead.
+/// Source that a definition requires, with its mount path and an optional commit.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Requirement {
@@ -16,12 +16,12 @@ pub(crate) struct Requirement {
     pub(crate) prefix: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) git: Option<CommitPin>,
-    /// Whether a stack's requirement is placed below `data.stacks.STACK`; it is if absent.
+    /// True if a stack's requirement is mounted below `data.stacks.STACK`, which is the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) automount: Option<bool>,
 }
 
-/// Commit of a repository.
+/// Commit of a repository that is built instead of the latest one.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct CommitPin {
@@ -29,7 +29,7 @@ pub(crate) struct CommitPin {
     pub(crate) commit: Option<String>,
 }
 
-/// Refuses too many requirements, and paths that are too long.
+/// Returns an error if there are too many requirements, or a path is too long.
 pub(super) fn check(requirements: Option<&[Requirement]>) -> Result<(), ValidationError> {
     let requirements = requirements.unwrap_or_default();
     let checked = limits::number(requirements.len(), limits::PARTS, "requirements");
@@ -46,7 +46,7 @@ pub(super) fn check(requirements: Option<&[Requirement]>) -> Result<(), Validati
     Ok(())
 }
 
-/// Returns the sources that requirements name.
+/// Returns the references to the sources of the requirements.
 pub(super) fn uses(requirements: Option<&[Requirement]>) -> References {
     let named = requirements.unwrap_or_default().iter();
     let sources = named.filter_map(|requirement| requirement.source.clone());

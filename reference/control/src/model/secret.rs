@@ -1,4 +1,4 @@
-//! Secret: a named credential whose value the API never returns.
+//! Secret: a named credential with a value that the API never returns.
 
 use std::fmt;
 
@@ -8,17 +8,17 @@ use zeroize::{Zeroize, Zeroizing};
 use super::{Kind, ValidationError, deserialize, name};
 use crate::allowed_hosts::AllowedHosts;
 
-/// Member of a secret that lists the hosts it may be sent to.
+/// Member with the hosts that a secret may be sent to.
 const ALLOWED_HOSTS: &str = "allowed_hosts";
 
-/// Value of a secret as a JSON string, with the hosts that it may be sent to. It never appears in
-/// output of the program, and its memory is overwritten when it is dropped.
+/// Value of a secret as JSON, with the hosts that it may be sent to. The program never prints the
+/// value, and overwrites its memory when it is dropped.
 pub(crate) struct Secret {
     value: Zeroizing<Vec<u8>>,
     allowed_hosts: Option<Vec<String>>,
 }
 
-/// Secret of a request or of the configuration, and whether everybody may refer to it, if set.
+/// Secret in a request or in the configuration. `shared` is true if every owner may reference it.
 #[derive(Debug)]
 pub(crate) struct GivenSecret {
     pub(crate) secret: Secret,
@@ -26,8 +26,8 @@ pub(crate) struct GivenSecret {
 }
 
 impl Secret {
-    /// Parses the secret of a request body, named by the path: the value is the member `value`, or
-    /// else the members of the body itself.
+    /// Parses the secret in a request body; its name is that in the path. The value is the member
+    /// `value`, or else the whole body.
     ///
     /// Serves `control/common/names/secret-mismatch-refused`.
     ///
@@ -44,7 +44,7 @@ impl Secret {
         read
     }
 
-    /// Parses the secret of a body whose name, if present, must match the path.
+    /// Parses a secret with an optional member `name`, which must match the path.
     fn from_named_members(
         path_name: &str,
         members: &mut Map<String, Value>,
@@ -58,11 +58,11 @@ impl Secret {
         Self::from_members(members)
     }
 
-    /// Parses the secret of an object, which contains the value as `value` or is the value itself.
-    /// Attributes are members next to the value; `allowed_hosts` may also be in it.
+    /// Parses a secret from an object. The value is the member `value`, or else the object without
+    /// the attributes `shared` and `allowed_hosts`; `allowed_hosts` may also be inside the value.
     ///
     /// # Errors
-    /// When the value, its type, its token or an attribute has the wrong type.
+    /// When the value, its `type` or `token`, or an attribute has the wrong type.
     pub(crate) fn from_members(
         members: &mut Map<String, Value>,
     ) -> Result<GivenSecret, ValidationError> {
@@ -102,12 +102,12 @@ impl Secret {
         }
     }
 
-    /// Restores a stored secret from the JSON of an object: the value with the allowed hosts.
+    /// Restores a secret from its stored JSON: the value including `allowed_hosts`.
     pub(crate) fn opened(stored: Zeroizing<Vec<u8>>) -> Self {
         let mut value: Value = serde_json::from_slice(&stored).unwrap_or_default();
         let members = value.as_object_mut();
         let allowed = members.and_then(|members| members.remove(ALLOWED_HOSTS));
-        // Nothing else is ever stored there; if it were, no host would be allowed.
+        // Stored hosts are always valid; if they were not, no host would be allowed.
         let allowed_hosts = hosts(allowed.as_ref()).unwrap_or_else(|_| Some(Vec::new()));
         let bare = serde_json::to_vec(&value);
         wipe(&mut value);
@@ -126,7 +126,7 @@ impl Secret {
         &self.value
     }
 
-    /// Returns the JSON to be sealed and stored.
+    /// Returns the JSON to encrypt and store: the value including `allowed_hosts`.
     pub(crate) fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
         let mut text = self.value.clone();
         if let Some(hosts) = &self.allowed_hosts
@@ -142,7 +142,7 @@ impl Secret {
         text
     }
 
-    /// Returns the patterns of the hosts that it may be sent to; `None` means no restriction.
+    /// Returns the host patterns of the secret; `None` means that it has no restriction.
     pub(crate) fn allowed_hosts(&self) -> Option<&[String]> {
         self.allowed_hosts.as_deref()
     }
@@ -171,7 +171,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Overwrites the strings of a JSON value.
+/// Overwrites the memory of all strings in a JSON value.
 pub(crate) fn wipe(value: &mut Value) {
     match value {
         Value::String(text) => text.zeroize(),

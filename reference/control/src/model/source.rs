@@ -1,4 +1,4 @@
-//! Source: where policies and data come from.
+//! Source: policies and data that bundles are built from.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use super::{
     CredentialUse, Definition, EmbeddedFiles, Kind, References, ValidationError, in_clear, limits,
 };
 
-/// Definition of a source. Any combination of its fields is accepted.
+/// Definition of a source; its fields can be combined freely.
 ///
-/// The server opens the files that `directory` and `paths` name only below folders that its
-/// operator configures; otherwise anyone who may create a source could read the server's disk.
+/// The server opens `directory` and `paths` only below folders that its operator configures.
+/// Without this restriction, everyone who may create a source could read the server's disk.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Source {
@@ -25,7 +25,7 @@ pub(crate) struct Source {
     pub(crate) directory: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) paths: Option<Vec<String>>,
-    /// Files embedded in the definition itself.
+    /// Files that the definition contains.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) files: Option<EmbeddedFiles>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,14 +34,14 @@ pub(crate) struct Source {
     pub(crate) builtin: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) requirements: Option<Vec<Requirement>>,
-    /// Whether everybody may refer to it. It is stored separately from the definition, because only
-    /// administrators may set it.
+    /// True if every owner may reference the source. Stored separately from the definition, because
+    /// only administrators may set it.
     #[serde(skip_serializing)]
     shared: Option<bool>,
 }
 
 impl Source {
-    /// Whether its files and its documents are all in the database.
+    /// Returns true if all files and documents of the source are in the database.
     pub(crate) fn is_stored(&self) -> bool {
         let is_empty = |text: &Option<String>| text.as_deref().unwrap_or_default().is_empty();
         let repository = self.git.as_ref().is_none_or(|git| is_empty(&git.repo));
@@ -54,7 +54,7 @@ impl Source {
             && datasource.is_none()
     }
 
-    /// Refuses too many or too long paths, and too many datasources.
+    /// Returns an error for too many paths or datasources, and for a path that is too long.
     fn check_paths(&self) -> Result<(), ValidationError> {
         limits::member(self.directory.as_deref(), "directory", limits::path)?;
         limits::member(self.builtin.as_deref(), "builtin", limits::path)?;
@@ -69,7 +69,7 @@ impl Source {
         checked.map_err(|invalid| invalid.under("git"))
     }
 
-    /// Whether any datasource has a transformation.
+    /// Returns true if a datasource has a transformation.
     pub(crate) fn transforms(&self) -> bool {
         let mut datasources = self.datasources.iter().flatten();
         datasources.any(|one| {
@@ -81,7 +81,7 @@ impl Source {
     }
 }
 
-/// A version-control repository.
+/// Git repository.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Git {
@@ -101,12 +101,12 @@ pub(crate) struct Git {
     pub(crate) credentials: Option<String>,
 }
 
-/// Error message for a repository address with a query or a fragment.
+/// Error message for a repository URL with a query or a fragment.
 pub(crate) const NO_QUERY: &str =
     "an address of a repository has no query and no fragment; secrets belong in credentials";
 
-/// Whether the address of a repository has a query or a fragment, which messages could expose to
-/// others. Paths may contain these characters.
+/// Returns true if the URL of a repository has a query or a fragment: these may contain secrets,
+/// and messages show the URL to others. Local paths may contain these characters.
 pub(crate) fn has_query(repo: &str) -> bool {
     match repo.split_once("://") {
         Some((scheme, rest)) => !scheme.eq_ignore_ascii_case("file") && rest.contains(['?', '#']),
@@ -115,7 +115,7 @@ pub(crate) fn has_query(repo: &str) -> bool {
 }
 
 impl Git {
-    /// Refuses values that are too long, and too many patterns.
+    /// Returns an error for a value that is too long, and for too many patterns.
     fn check(&self) -> Result<(), ValidationError> {
         limits::member(self.repo.as_deref(), "repo", limits::url)?;
         limits::member(self.reference.as_deref(), "reference", limits::path)?;
@@ -132,7 +132,7 @@ impl Git {
     }
 }
 
-/// Data fetched from an external service.
+/// Service from which a build fetches data.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Datasource {
@@ -150,7 +150,7 @@ pub(crate) struct Datasource {
     pub(crate) transform_query: Option<String>,
 }
 
-/// The documented part of the config of type `http`.
+/// Documented members of the config of type `http`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct HttpConfig {
@@ -172,8 +172,8 @@ impl Datasource {
         given.find(|(_, url)| !url.is_empty())
     }
 
-    /// Refuses a name, a path or a URL that is too long, and an `http` config whose documented
-    /// fields have the wrong type; configs of other types are undocumented and stored unchanged.
+    /// Returns an error for a name, path or URL that is too long, and for a documented `http`
+    /// member of the wrong type. The configs of other types are undocumented and stored unchanged.
     fn check(&self) -> Result<(), ValidationError> {
         limits::member(self.name.as_deref(), "name", limits::name)?;
         limits::member(self.path.as_deref(), "path", limits::document_path)?;

@@ -1,4 +1,4 @@
-//! Stack: requirements for the bundles that a selector chooses.
+//! Stack: requirements for all bundles that a selector matches.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use super::glob::Glob;
 use super::requirement::{self, Requirement};
 use super::{Definition, Kind, References, ValidationError, limits};
 
-/// Label names with the patterns for their allowed values.
+/// Selector: patterns for the values of labels, by label name.
 type Selector = BTreeMap<String, Vec<String>>;
 
-/// Definition of a stack. It always has a selector, even if empty.
+/// Definition of a stack. Its stored JSON always has a selector, if only an empty one.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Stack {
@@ -33,7 +33,7 @@ fn selector<S: serde::Serializer>(given: &Option<Selector>, to: S) -> Result<S::
 }
 
 impl Stack {
-    /// Returns the selection of bundles that get the requirements.
+    /// Returns the parsed selectors of the stack.
     pub(crate) fn selection(&self) -> Selection {
         Selection {
             selected: self.selector.as_ref().map(read),
@@ -42,17 +42,17 @@ impl Stack {
     }
 }
 
-/// Bundle selection of a stack, with patterns parsed once for many bundles.
+/// Parsed selectors of a stack, which are matched with many bundles.
 #[derive(Debug)]
 pub(crate) struct Selection {
     selected: Option<ReadSelector>,
     excluded: Option<ReadSelector>,
 }
 
-/// Label names with the parsed patterns for their values; `None` allows any value.
+/// Parsed selector: label names with patterns for their values; `None` matches any value.
 type ReadSelector = Vec<(String, Option<Vec<Glob>>)>;
 
-/// Parses the patterns of a selector. An invalid pattern matches nothing.
+/// Parses a selector. Invalid patterns match nothing.
 fn read(selector: &Selector) -> ReadSelector {
     let labels = selector.iter().map(|(label, patterns)| {
         let globs = patterns.iter().filter_map(|pattern| Glob::read(pattern));
@@ -63,7 +63,7 @@ fn read(selector: &Selector) -> ReadSelector {
 }
 
 impl Selection {
-    /// Whether the bundle with these labels gets the requirements.
+    /// Returns true if a bundle with these labels gets the requirements.
     pub(crate) fn selects(&self, labels: &BTreeMap<String, String>) -> bool {
         let selected = self.selected.as_ref();
         let excluded = self.excluded.as_ref();
@@ -72,8 +72,8 @@ impl Selection {
     }
 }
 
-/// Whether each label of a selector is present with a value that one of its patterns matches. No
-/// patterns match any value, and no labels match every bundle.
+/// Returns true if each label of the selector is present, with a value that one of its patterns
+/// matches. A label without patterns matches any value, and an empty selector every bundle.
 fn matches(selector: &ReadSelector, labels: &BTreeMap<String, String>) -> bool {
     selector.iter().all(|(label, globs)| {
         let matching = |value: &String| {

@@ -1,5 +1,5 @@
-//! Bounded responses of storages: the client library reads error responses whole, allocates the
-//! announced length, and includes them in errors.
+//! HTTP client that limits the error responses of storages. The library `object_store` reads an
+//! error response completely, allocates the announced length, and copies the body to its error.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use object_store::client::{
     HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
 };
 
-/// Maximum number of bytes read of an error response.
+/// Maximum number of bytes that are read of an error response.
 const REFUSAL: usize = 16 << 10;
 
 /// Timeout for reading an error response.
@@ -20,14 +20,14 @@ const REFUSAL_TIMEOUT: Duration = Duration::from_secs(10);
 /// Header with the session token of AWS.
 const SESSION_TOKEN: &str = "x-amz-security-token";
 
-/// Replacement for credentials.
+/// Replacement for a credential.
 const HIDDEN: &str = "***";
 
 /// Minimum length of a credential to hide, in bytes.
 const SHORTEST: usize = 16;
 
-/// Client that reads only the beginning of an error response, and hides the credentials of the
-/// request in it: a storage that echoes the request must not reveal them.
+/// Client that truncates error responses and masks the request's credentials in them: a storage
+/// that echoes the request must not reveal credentials.
 #[derive(Debug)]
 pub(super) struct Bounded(pub(super) reqwest::Client);
 
@@ -48,13 +48,13 @@ impl HttpService for Bounded {
     }
 }
 
-/// Error for a response whose byte range would overflow.
+/// Error for a response with a byte range that would overflow.
 #[derive(Debug, thiserror::Error)]
 #[error("the storage names an impossible range of bytes")]
 struct Uncountable;
 
-/// Whether arithmetic on the byte range of a response cannot overflow. Invalid ranges are refused
-/// by the client library.
+/// Returns true if the numbers in `Content-Range` cannot overflow. The library refuses other
+/// invalid ranges.
 fn is_countable(headers: &HeaderMap) -> bool {
     let range = headers.get(CONTENT_RANGE);
     let range = range.and_then(|range| range.to_str().ok()).unwrap_or("");
@@ -78,7 +78,7 @@ async fn read_beginning(mut body: HttpResponseBody) -> Vec<u8> {
             }
         }
     };
-    // Bytes received until then are shown.
+    // After a timeout, the bytes received so far are used.
     drop(tokio::time::timeout(REFUSAL_TIMEOUT, reading).await);
     bytes
 }
@@ -88,7 +88,7 @@ fn credentials(headers: &HeaderMap) -> Vec<String> {
     let authorization = headers.get(AUTHORIZATION).into_iter();
     let values = authorization.chain(headers.get(SESSION_TOKEN));
     let texts = values.filter_map(|value| value.to_str().ok());
-    // The scheme comes first, and is not a credential.
+    // The authentication scheme precedes the credentials.
     let texts = texts.map(|text| text.split_once(' ').map_or(text, |(_, rest)| rest));
     let words = texts.flat_map(|text| text.split([' ', ',']));
     let proofs = words.flat_map(|word| {

@@ -1,4 +1,4 @@
-//! Clients of object storage, for bundles that are written and documents that are fetched.
+//! Clients of object storages, which write bundles and fetch documents.
 
 mod bounded;
 
@@ -13,10 +13,10 @@ use self::bounded::Bounded;
 /// Timeout for connecting.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// Timeout for one request, with its body.
+/// Timeout for one request, including its body.
 pub(super) const REQUEST: Duration = Duration::from_secs(120);
 
-/// Connector for clients that follow no redirects: a redirect could lead to a host that is not
+/// Connector of clients that do not follow redirects: a redirect could lead to a host that is not
 /// allowed.
 #[derive(Debug)]
 pub(super) struct NoRedirects;
@@ -37,7 +37,7 @@ impl HttpConnector for NoRedirects {
     }
 }
 
-/// Returns the retry policy: a few retries; the build is tried again later anyway.
+/// Returns the retry policy: two retries, because the worker repeats failed builds anyway.
 pub(super) fn retries() -> RetryConfig {
     RetryConfig {
         max_retries: 2,
@@ -46,7 +46,7 @@ pub(super) fn retries() -> RetryConfig {
     }
 }
 
-/// Whether a name cannot change the host or path of the URL built from it.
+/// Returns true if a name is safe in a URL: it cannot change the host or the path.
 pub(super) fn is_plain(name: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'$');
     !name.is_empty() && !name.starts_with('.') && name.bytes().all(fits)

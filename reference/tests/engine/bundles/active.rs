@@ -1,4 +1,4 @@
-//! Active bundles: what clients see and may not change, and how revisions replace each other.
+//! Active bundles: their documents, write protection for clients, and the change of revisions.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,7 +8,7 @@ use reference::engine::Engine;
 use super::archives::{Files, bundle};
 use crate::exchange::{play_on, request, shown};
 
-/// Bundle with a policy and data below `a`, in its first revision.
+/// Bundle with a policy and data below `a`, in the first revision.
 const FIRST: Files<'_> = &[
     (
         ".manifest",
@@ -18,28 +18,28 @@ const FIRST: Files<'_> = &[
     ("a/p.rego", "package a.p\n\nx := data.a.k\n\nf(y) := y\n"),
 ];
 
-/// The same bundle in its next revision.
+/// Second revision of the bundle.
 const SECOND: Files<'_> = &[
     (".manifest", r#"{"roots": ["a", "b"], "revision": "2"}"#),
     ("b/data.json", "2"),
     ("a/q.rego", "package a.q\n\ny := data.b\n"),
 ];
 
-/// The same policies with other data.
+/// Third revision of the bundle, with changed data only.
 const AGAIN: Files<'_> = &[
     (".manifest", r#"{"roots": ["a"], "revision": "3"}"#),
     ("a/data.json", r#"{"k": 3}"#),
     ("a/p.rego", FIRST[2].1),
 ];
 
-/// Activates bundles together.
+/// Activates bundles together in one change.
 fn activate(engine: &Engine, bundles: &[(&str, Files<'_>)]) -> Result<(), BundleError> {
     let bundles = bundles.iter();
     let bundles = bundles.map(|(name, files)| ((*name).to_owned(), bundle(name, files)));
     engine.activate(bundles.collect())
 }
 
-/// Creates an engine with bundles.
+/// Creates an engine with active bundles.
 #[track_caller]
 fn with(bundles: &[(&str, Files<'_>)]) -> Engine {
     let engine = Engine::default();
@@ -260,7 +260,7 @@ fn a_bundle_takes_the_place_of_what_it_had_brought() {
             Ok(()),
             "{expected}"
         );
-        // The only document stored by clients is `free`.
+        // Clients have stored only the document `free`.
         let line = format!(r#"GET /v1/data => 200 {{"result":{expected}}}"#);
         play_on(&engine, &line);
     }
@@ -281,7 +281,7 @@ fn a_bundle_takes_the_place_of_what_it_had_brought() {
     assert!(engine.active_bundles().is_empty());
 }
 
-/// Deltas on the first revision, and the resulting data; the others are refused.
+/// Delta bundles for the first revision, with the resulting data or the reason for a refusal.
 const DELTAS: &[(&str, Result<&str, &str>)] = &[
     (
         r#"[{"op": "upsert", "path": "/a/m/n", "value": 3}, {"op": "remove", "path": "a/l"}]"#,
@@ -347,7 +347,7 @@ fn deltas_change_the_data_of_a_bundle() {
     }
 }
 
-/// Bundles that are not activated in addition to the first one, and the reason.
+/// Bundles that cannot be activated in addition to the first one, with the reason.
 const REFUSED: &[(&[(&str, Files<'_>)], &str)] = &[
     (
         &[(
@@ -533,7 +533,7 @@ fn bundles_that_change_places_are_activated_together() {
 
 #[test]
 fn readers_see_whole_bundles() {
-    // The policy compares the data of the two files of each revision.
+    // The policy compares the two data files of a revision.
     let files = |revision: usize| {
         let policy = format!("package a.p\n\nagree if data.a.revision == {revision}\n");
         let data = format!(r#"{{"revision": {revision}}}"#);

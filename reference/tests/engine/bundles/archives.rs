@@ -8,13 +8,13 @@ use reference::bundle::{Bundle, BundleError, Limits};
 use rego::Version;
 use tar::{EntryType, Header};
 
-/// Entry of an archive: its name, its kind and its content.
+/// Entry of an archive: its name, type and content.
 pub(super) type Entry<'e> = (&'e str, EntryType, &'e [u8]);
 
-/// Files, each a name and its content.
+/// Files as pairs of a name and a content.
 pub(super) type Files<'f> = &'f [(&'f str, &'f str)];
 
-/// Creates an archive of files.
+/// Creates a compressed archive of files.
 pub(super) fn archive(files: Files<'_>) -> Vec<u8> {
     let files = files.iter().map(|(name, text)| file(name, text));
     compressed(&tar_of(&files.collect::<Vec<_>>()))
@@ -25,12 +25,12 @@ pub(super) fn file<'e>(name: &'e str, text: &'e str) -> Entry<'e> {
     (name, EntryType::Regular, text.as_bytes())
 }
 
-/// Creates an uncompressed archive of any entries. The names of links are also their targets.
+/// Creates an uncompressed archive of entries. A link's target is its own name.
 pub(super) fn tar_of(entries: &[Entry<'_>]) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
     for (name, kind, content) in entries {
         let mut header = Header::new_gnu();
-        // Names that the library would refuse are written unchanged.
+        // The library refuses some names, so the name is written to the header directly.
         header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
         header.set_entry_type(*kind);
         header.set_mode(0o644);
@@ -55,7 +55,7 @@ pub(super) fn compressed(bytes: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Reads the bundle `b` within the usual limits.
+/// Reads an archive as the bundle `b`, with the default limits.
 pub(super) fn read(archive: &[u8]) -> Result<Bundle, BundleError> {
     Bundle::read(archive, "b", Version::V1, &Limits::default(), None)
 }

@@ -11,7 +11,7 @@ use rego::Version;
 use super::archives::archive;
 use crate::exchange::{engine, play_on};
 
-/// Returns options that load bundles from a folder.
+/// Returns options that load bundles, which are files in a folder.
 fn options(folder: &Path, names: &[&str], bundles: BundleOptions) -> Options {
     let paths = names
         .iter()
@@ -203,7 +203,7 @@ fn directories_have_limits() {
     }
 }
 
-/// Pattern for a directory that is not part of the bundle.
+/// Returns a pattern that excludes the directory `.git` from bundles.
 fn git() -> Glob {
     match Glob::new(".git") {
         Ok(pattern) => pattern,

@@ -1,4 +1,4 @@
-//! Archives that are accepted, and their contents.
+//! Accepted archives and their contents.
 
 use reference::engine::Engine;
 use tar::EntryType;
@@ -6,7 +6,7 @@ use tar::EntryType;
 use super::archives::{Entry, Files, compressed, file, read, tar_of};
 use crate::exchange::play_on;
 
-/// Archives, and the resulting root document.
+/// Archives with the root document after they are loaded.
 const TAKEN: &[(&str, Files<'_>, &str)] = &[
     ("nothing", &[], "{}"),
     (
@@ -138,7 +138,7 @@ const TAKEN: &[(&str, Files<'_>, &str)] = &[
     ),
 ];
 
-/// Asserts the root document after loading an archive.
+/// Asserts the root document after an archive is loaded.
 #[track_caller]
 fn documents(title: &str, archive: &[u8], expected: &str) {
     let engine = Engine::default();

@@ -1,4 +1,4 @@
-//! Archives that are refused.
+//! Refused archives.
 
 use reference::bundle::{Bundle, Limits};
 use rego::Version;
@@ -6,7 +6,7 @@ use tar::EntryType;
 
 use super::archives::{Entry, Files, archive, compressed, file, read, tar_of};
 
-/// Returns why an archive is refused; empty if it is not.
+/// Returns the reason for the refusal of an archive; empty if it is accepted.
 fn reason(archive: &[u8], limits: &Limits) -> String {
     match Bundle::read(archive, "b", Version::V1, limits, None) {
         Ok(_) => String::new(),
@@ -20,7 +20,7 @@ fn refused(title: &str, archive: &[u8], part: &str) {
     assert!(reason.contains(part), "{title}: `{part}` in: {reason}");
 }
 
-/// Files that are not a valid bundle, and part of the error.
+/// Files that do not form a valid bundle, with a part of the error.
 const FILES: &[(Files<'_>, &str)] = &[
     (
         &[("../data.json", "{}")],
@@ -261,7 +261,7 @@ fn names_that_are_too_deep() {
     let deep = "a/".repeat(45) + "data.json";
     let archive = archive(&[(&deep, "1")]);
     assert!(read(&archive).is_ok());
-    // A longer name has a separate entry.
+    // The name is too long for a header, so the archive contains it in a separate entry.
     let deep = "a/".repeat(600) + "data.json";
     let entries: &[Entry<'_>] = &[
         ("././@LongLink", EntryType::GNULongName, deep.as_bytes()),
@@ -292,7 +292,7 @@ fn what_is_no_whole_archive() {
     for end in 1..good.len() {
         refused("cut off", &good[..end], "the archive cannot be read");
     }
-    // The checksum is at the end, after all files.
+    // The checksum of gzip is at the end, after all files.
     let mut changed = good.clone();
     let checksum = changed.len() - 8;
     changed[checksum] ^= 1;
@@ -320,7 +320,7 @@ fn changed_archives_do_no_harm() {
             taken += usize::from(read(&compressed(&changed)).is_ok());
         }
     }
-    // Padding and comments may change, and little else.
+    // Only changes of padding and comments are accepted, and these are few.
     assert!(taken > 0 && taken < whole.len() * 2, "{taken}");
 }
 

@@ -1,4 +1,4 @@
-//! Signatures, created by another engine for the files in `signed/files`.
+//! Signatures of bundles, which another implementation created for the files in `signed/files`.
 
 use reference::bundle::{Bundle, Key, Limits, Verification};
 use rego::{Evaluation, Policy, Query, QueryOptions, Value, Version};
@@ -26,7 +26,7 @@ const RSA_CERTIFICATE: &str = include_str!("signed/rsa-certificate.pem");
 const EC256: &str = include_str!("signed/ec256.pem");
 const EC521: &str = include_str!("signed/ec521.pem");
 
-/// Requires bundles to be signed with the key `named`.
+/// Creates a verification with the key `named`.
 fn with(algorithm: &str, key: &str) -> Verification {
     let key = Key {
         key: key.to_owned().into(),
@@ -40,7 +40,7 @@ fn with(algorithm: &str, key: &str) -> Verification {
     }
 }
 
-/// Compares why a bundle with these files is refused; an empty reason means that it is accepted.
+/// Asserts the reason for the refusal of a bundle; an empty reason means that it is accepted.
 #[track_caller]
 fn judge(title: &str, files: &[(&str, &str)], verification: Option<&Verification>, part: &str) {
     let read = Bundle::read(
@@ -152,7 +152,7 @@ fn keys_are_found_by_their_names() {
     judge("nameless", &files, Some(&nameless), "names a key");
 }
 
-/// Returns the files with one changed, added or, without content, removed.
+/// Returns the files with one file changed, added or (without content) removed.
 fn changed<'f>(name: &'f str, text: Option<&'f str>) -> Vec<(&'f str, &'f str)> {
     let others = FILES.iter().copied().filter(|(other, _)| *other != name);
     let changed = text.map(|text| (name, text));

@@ -1,4 +1,4 @@
-//! Engine that defaults to Rego v0.
+//! Bundles in an engine with Rego v0 as its default.
 
 use std::fs;
 
@@ -119,7 +119,7 @@ fn policies_of_a_bundle_keep_their_version() {
             ),
         ],
     );
-    // Policies of clients affect the policy of the bundle, which is compiled again.
+    // A policy of a client affects the policy of the bundle, which is then compiled again.
     play_on(
         &engine,
         r#"

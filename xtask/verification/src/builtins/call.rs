@@ -1,4 +1,4 @@
-//! Calls of functions in Rego syntax.
+//! Calls of built-in functions in Rego syntax.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// Generates a call from these random bytes.
+    /// Generates a call; the random bytes determine its operands.
     pub(super) fn generate(function: &Function, choices: Vec<u8>) -> Self {
         let mut reader = Choices::new(&choices);
         let of_language = languages::operands(&function.name, &mut reader)
@@ -42,8 +42,9 @@ impl fmt::Display for Call {
     }
 }
 
-/// Returns a query that evaluates calls, each in a comprehension in case it is undefined. The
-/// results appear as JSON and as a literal, which shows bytes that JSON cannot represent.
+/// Returns a query that evaluates calls, each in a comprehension because it may be undefined. Each
+/// result is returned as JSON and as a Rego literal, which also represents bytes that are not
+/// UTF-8.
 pub(super) fn query(calls: &[Call]) -> String {
     let parts = calls.iter().enumerate().map(|(at, call)| {
         format!("r{at:02} = [v | v := {call}]; t{at:02} = sprintf(\"%v\", [r{at:02}])")
@@ -51,14 +52,14 @@ pub(super) fn query(calls: &[Call]) -> String {
     parts.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a module with a rule for each call.
+/// Returns a Rego module with one rule per call.
 pub(super) fn module(calls: &[Call]) -> String {
     let rule = |(at, call)| format!("r{at:02} := {call}\n");
     let rules: String = calls.iter().enumerate().map(rule).collect();
     format!("package calls\n\n{rules}")
 }
 
-/// Extracts the results of `count` calls from the bindings of the query for them.
+/// Returns the results of `count` calls, given the bindings of their query.
 pub(super) fn answers(bindings: &rego::Value, count: usize) -> Vec<String> {
     let answer = |at| {
         let value = bindings.get(&format!("r{at:02}"));

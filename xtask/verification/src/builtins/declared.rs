@@ -1,4 +1,4 @@
-//! Declarations of the built-in functions, read from the capabilities of OPA.
+//! Declarations of the built-in functions, from the capabilities of OPA.
 
 use std::error::Error;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde::Deserialize;
 
-/// Function with the types of its operands.
+/// Built-in function with the types of its operands.
 #[derive(Debug)]
 pub(super) struct Function {
     pub(super) name: String,
@@ -74,11 +74,12 @@ struct Declaration {
     result: Option<serde_json::Value>,
 }
 
-/// Functions that cannot be called like others: a relation, a function that calls a tracer, and one
-/// that policies write as an equation.
+/// Functions that cannot be called in a generated expression: `walk` is a relation, `trace` writes
+/// to a tracer, and `eq` is written as `=`.
 const LEFT_OUT: [&str; 3] = ["walk", "trace", "eq"];
 
-/// Functions that are declared nondeterministic, but are deterministic for the generated operands.
+/// Functions that OPA declares as nondeterministic, but that are deterministic for the generated
+/// operands.
 const DETERMINISTIC: [&str; 4] = [
     "io.jwt.decode_verify",
     "io.jwt.encode_sign",
@@ -86,7 +87,7 @@ const DETERMINISTIC: [&str; 4] = [
     "json.verify_schema",
 ];
 
-/// Returns the current deterministic functions of OPA, without deprecated ones.
+/// Returns the deterministic built-in functions of OPA, except deprecated ones.
 ///
 /// # Errors
 /// When OPA does not report its capabilities.

@@ -1,4 +1,4 @@
-//! Known differences between both sides, with reasons.
+//! Known differences between our results and those of OPA, each with its reason.
 
 use std::error::Error;
 use std::fs;
@@ -11,7 +11,7 @@ use super::schemas;
 use super::sides::Answers;
 use crate::root;
 
-/// Known reasons why the results of both sides differ.
+/// Known reasons for different results.
 #[derive(Debug)]
 pub(super) struct Known(Vec<Reason>);
 
@@ -22,7 +22,7 @@ struct Reason {
     call: Option<Regex>,
     ours: Option<Regex>,
     theirs: Option<Regex>,
-    /// Whether the reason applies only to results that are the same errors in another order.
+    /// True if the reason applies only to results with the same errors in another order.
     reordered: bool,
     /// Whether the reason applies only to results that differ in the escapes of their literals.
     escaped: bool,
@@ -74,7 +74,7 @@ impl Known {
         Ok(Self(reasons.collect::<Result<_, Box<dyn Error>>>()?))
     }
 
-    /// Returns the index of the known reason for a difference, if there is one.
+    /// Returns the index of the reason that explains a difference; `None` if there is none.
     pub(super) fn explains(&self, call: &Call, answers: &Answers) -> Option<usize> {
         let fits = |pattern: &Option<Regex>, text: &str| {
             pattern
@@ -95,7 +95,7 @@ impl Known {
         })
     }
 
-    /// Returns every reason with its functions.
+    /// Returns all reasons, each with the functions that it applies to.
     pub(super) fn listed(&self) -> impl Iterator<Item = (&[String], &str)> {
         let reasons = self.0.iter();
         reasons.map(|reason| (reason.functions.as_slice(), reason.text.as_str()))

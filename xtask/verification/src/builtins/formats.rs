@@ -1,4 +1,4 @@
-//! Format strings, and their operands.
+//! Operands that are format strings, and the values to format.
 
 use rego_generate::Choices;
 use serde_json::Value;
@@ -117,7 +117,7 @@ fn directive(text: &mut String, choices: &mut Choices<'_>) {
     text.push_str(choices.of(&VERBS));
 }
 
-/// Generates the operands of a format string, in Rego syntax.
+/// Generates the values for a format string, in Rego syntax.
 pub(super) fn operands(choices: &mut Choices<'_>) -> String {
     let count = choices.of(&[1, 2, 3, 4, 5, 0]);
     let operands: Vec<_> = (0..count).map(|_| choices.of(&OPERANDS)).collect();

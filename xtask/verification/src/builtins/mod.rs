@@ -30,7 +30,7 @@ use self::sides::Sides;
 use self::tally::Tally;
 use crate::{random_cases, report};
 
-/// The command line.
+/// Command-line options of `builtins`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// How many calls of each function
@@ -47,16 +47,17 @@ pub(crate) struct Options {
     only: Option<String>,
 }
 
-/// Number of random bytes from which a call is generated.
+/// Number of random bytes per call.
 const BYTES: usize = 400;
 
-/// Number of calls per query.
+/// Number of calls in one query.
 const BATCH: usize = 50;
 
-/// Compares calls of every selected function on both sides: our evaluator and OPA.
+/// Evaluates generated calls of each selected function with our evaluator and with OPA, and
+/// compares the results.
 ///
 /// # Errors
-/// Reports unexplained differences; fails when OPA cannot be built or queried.
+/// When a difference has no known reason, or OPA cannot be built or queried.
 pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let mut sides = Sides::start()?;
     let functions = declared::functions(sides.program())?;
@@ -82,7 +83,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Generates random calls of a function, which depend only on its name and the seed.
+/// Generates calls of a function, which are the same for the same function name and seed.
 fn calls(function: &Function, seed: u64, count: usize) -> Vec<Call> {
     let of_name = function.name.bytes().fold(seed, |sum, byte| {
         sum.wrapping_mul(31).wrapping_add(u64::from(byte))

@@ -1,4 +1,4 @@
-//! Operands according to their declared types.
+//! Operands of the declared types.
 
 use rego_generate::Choices;
 use serde_json::Value;
@@ -44,7 +44,7 @@ const NUMBERS: [&str; 32] = [
     "1752331993000000000",
 ];
 
-/// Functions for which OPA creates values as large as an operand requests, without a limit.
+/// Functions for which OPA creates values of any size that an operand requests.
 const MAKES_AS_MUCH: [&str; 4] = [
     "bits.lsh",
     "numbers.range",
@@ -52,7 +52,7 @@ const MAKES_AS_MUCH: [&str; 4] = [
     "rand.intn",
 ];
 
-/// Number of small numbers at the start of [`NUMBERS`].
+/// Number of small numbers at the beginning of [`NUMBERS`].
 const SMALL: usize = 18;
 
 /// Generates an operand of a function, in Rego syntax.
@@ -79,7 +79,7 @@ pub(super) fn operand(name: &str, kind: &Type, choices: &mut Choices<'_>) -> Str
     )
 }
 
-/// Generates a value of any type, in an expression that hides the type from the type checker.
+/// Generates a value of any type; the expression hides its type from the type checker.
 fn unlike(choices: &mut Choices<'_>) -> String {
     let texts = [
         "null",

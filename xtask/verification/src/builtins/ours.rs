@@ -1,4 +1,4 @@
-//! Evaluation of calls by our evaluator.
+//! Our side: evaluation of calls with our evaluator.
 
 use rego::value::from_json;
 use rego::{EvalError, Evaluation, Policy, Query, QueryOptions, Solution, Value};
@@ -6,18 +6,18 @@ use rego::{EvalError, Evaluation, Policy, Query, QueryOptions, Solution, Value};
 use super::call::{Call, answers, query};
 use super::sides::{Outcome, UNDEFINED};
 
-/// Evaluates calls and returns their values.
+/// Evaluates calls in one query; returns their values, or the error of the query.
 pub(super) fn values(calls: &[Call]) -> Outcome {
     let solutions = evaluate(&query(calls), false)?.map_err(|error| error.message)?;
     let bindings = solutions.first().map(Solution::to_value);
     let bindings = bindings.ok_or_else(|| "undefined".to_owned())?;
-    // Parses the JSON like a client.
+    // The results are parsed from JSON, as clients do.
     let read = from_json(bindings.to_string().as_bytes());
     let read = read.map_err(|error| error.to_string())?;
     Ok(answers(&read, calls.len()))
 }
 
-/// Evaluates calls that have no value, and returns their errors.
+/// Evaluates undefined calls in strict mode, and returns the error of each.
 pub(super) fn errors(calls: &[Call]) -> Vec<String> {
     let error = |call: &Call| match evaluate(&format!("v := {call}"), true) {
         Ok(Ok(_)) => UNDEFINED.to_owned(),

@@ -1,4 +1,4 @@
-//! Documentation page of built-in functions.
+//! Documentation page about built-in functions.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use std::fs;
 use super::differences::Known;
 use crate::{report, root};
 
-/// Path of the page, below the root.
+/// Path of the page, relative to the root of the workspace.
 const PAGE: &str = "docs/builtins.md";
 
 const INTRODUCTION: &str = "\
@@ -72,7 +72,7 @@ fn page(known: &Known) -> Result<String, Box<dyn Error>> {
     Ok(page)
 }
 
-/// Formats names of functions for the page; a name that ends in a dot is a prefix.
+/// Formats function names for the page. A name that ends in a dot is a prefix.
 fn names(functions: &[impl AsRef<str>]) -> String {
     let shown = functions.iter().map(|name| match name.as_ref() {
         name if name.ends_with('.') => format!("`{name}*`"),

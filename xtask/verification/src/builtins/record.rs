@@ -1,4 +1,4 @@
-//! Recorded results of OPA for generated calls, which the tests of the evaluator compare.
+//! Table of generated calls with OPA's results, with which the tests of the evaluator compare ours.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -12,7 +12,7 @@ use super::ours;
 use super::sides::{Answers, Sides, UNDEFINED, Verdict};
 use crate::{report, root};
 
-/// Path of the table, below the root of the workspace.
+/// Path of the table, relative to the root of the workspace.
 const TABLE: &str = "reference/rego/tests/calls/generated.txt";
 
 /// Number of recorded calls of each function.
@@ -21,7 +21,7 @@ const CALLS: usize = 10;
 /// Maximum length of a line in the table, in bytes.
 const LENGTH: usize = 300;
 
-/// Writes the table with OPA's results of generated calls of each function.
+/// Generates calls of each function, and writes the table with OPA's results.
 ///
 /// # Errors
 /// When OPA cannot be queried, or the file cannot be written.
@@ -56,7 +56,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Formats OPA's result of a call for the table.
+/// Formats OPA's result of a call for the table; `None` if the table cannot represent it.
 fn answer(call: &Call, answers: &Answers) -> Option<String> {
     let [answer] = answers.theirs.as_ref().ok()?.as_slice() else {
         return None;
@@ -70,8 +70,8 @@ fn answer(call: &Call, answers: &Answers) -> Option<String> {
     if let Some(message) = answer.strip_prefix("eval_type_error: ") {
         return Some(format!("! type: {message}"));
     }
-    // The equal value in the notation of the tests: OPA's JSON has another order of members whose
-    // keys are not strings. JSON cannot represent every string.
+    // Our value is equal to OPA's, but has the member order that the tests expect: OPA orders
+    // members by other rules if their keys are not strings. JSON cannot represent some strings.
     let value = ours::value(call)?.to_string();
     let is_text = !answer.contains("\\x") && !value.contains('\u{fffd}');
     is_text.then(|| format!("= {value}"))

@@ -1,7 +1,7 @@
-//! Vocabulary of schemas and of the documents that they validate.
+//! Vocabulary of JSON schemas, and of documents that they validate.
 
-/// URIs of metaschemas, by an index that selects the draft. An empty URI stands for a schema
-/// without `$schema`.
+/// URIs of metaschemas, which determine the draft of a schema. An empty URI means that the schema
+/// has no `$schema`.
 pub(super) const METASCHEMAS: [&str; 5] = [
     "",
     "http://json-schema.org/draft-04/schema#",
@@ -14,10 +14,10 @@ pub(super) const TYPES: [&str; 7] = [
     "object", "string", "integer", "number", "array", "boolean", "null",
 ];
 
-/// Member names, also used as short strings.
+/// Names of members; they are also values of short strings.
 pub(super) const NAMES: [&str; 6] = ["a", "b", "c", "ab", "", "é€"];
 
-/// Identifiers of subschemas, in the order of the definitions that have them.
+/// Identifiers of subschemas, in the order of the definitions with these identifiers.
 pub(super) const IDENTIFIERS: [&str; 3] = ["a.json", "http://example.com/b.json", "#anchor"];
 
 pub(super) const NUMBERS: [&str; 22] = [
@@ -124,7 +124,7 @@ pub(super) const BAD: [&str; 18] = [
     "\"%zz\"",
 ];
 
-/// Strings that match one of the formats of schemas, or nearly.
+/// Strings that are valid or nearly valid in one of the formats.
 pub(super) const TEXTS: [&str; 152] = [
     "2024-02-29",
     "2023-02-29",

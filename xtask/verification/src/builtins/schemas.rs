@@ -1,5 +1,5 @@
-//! Schemas and documents for the functions that validate, from the published grammars of drafts 4,
-//! 6 and 7.
+//! JSON schemas and documents, for functions that validate: generated from the grammars of drafts
+//! 4, 6 and 7.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::schema_words::{
 /// Maximum nesting depth of schemas and documents.
 const DEPTH: usize = 3;
 
-/// Generates the operands of a call; none if the function has no schema as operand.
+/// Generates the operands of a call; `None` if the function has no operand that is a schema.
 pub(super) fn operands(name: &str, choices: &mut Choices<'_>) -> Option<Vec<String>> {
     if !name.starts_with("json.") || !name.ends_with("_schema") || choices.rarely(50) {
         return None;
@@ -44,7 +44,7 @@ pub(super) fn operands(name: &str, choices: &mut Choices<'_>) -> Option<Vec<Stri
     Some(operands)
 }
 
-/// Whether two results have the same errors in another order.
+/// Returns true if two results have the same errors in another order.
 pub(super) fn is_reordered(ours: &str, theirs: &str) -> bool {
     let sorted = |text: &str| {
         let mut bytes = text.as_bytes().to_vec();
@@ -58,12 +58,12 @@ pub(super) fn is_reordered(ours: &str, theirs: &str) -> bool {
 struct Maker<'m, 'b> {
     /// Index of the draft in [`METASCHEMAS`].
     draft: usize,
-    /// Whether no defect, or no further one, may be inserted.
+    /// True if no further defect may be inserted.
     is_sound: bool,
     choices: &'m mut Choices<'b>,
 }
 
-/// Position of a subschema, which determines the references that do not cause a cycle.
+/// Position of a subschema, which determines its possible references: none may cause a cycle.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// Applies to the whole document.
@@ -72,7 +72,7 @@ enum Place {
     Definition,
     /// Applies to a part of the value, such as a member or an item.
     Inner,
-    /// Has an identifier, or is inside a schema that has one.
+    /// Has an identifier, or is within a schema that has one.
     Named,
 }
 
@@ -86,8 +86,8 @@ fn object(members: Members) -> String {
 }
 
 impl Maker<'_, '_> {
-    /// Returns an operand: the value in this JSON, or a string that contains the JSON. The type of
-    /// a value other than an object is hidden from the type checker.
+    /// Returns an operand with a JSON value: the value, or a string that contains the JSON. If the
+    /// value is not an object, the expression hides its type from the type checker.
     fn written(&mut self, text: String) -> String {
         match self.choices.rarely(6) {
             true => Value::from(text).to_string(),
@@ -104,7 +104,7 @@ impl Maker<'_, '_> {
         !matches!(self.draft, 1..=3)
     }
 
-    /// Decides whether to insert a defect at this position.
+    /// Decides at random if a defect is inserted here; at most one is inserted.
     fn spoils(&mut self) -> bool {
         let spoils = !self.is_sound && self.choices.rarely(7);
         self.is_sound |= spoils;
@@ -147,8 +147,7 @@ impl Maker<'_, '_> {
         }
     }
 
-    /// Generates a schema with definitions, and with identifiers for itself and for the
-    /// definitions.
+    /// Generates a schema with definitions; the schema and the definitions may have identifiers.
     fn root(&mut self) -> String {
         let mut members = Members::new();
         if self.choices.rarely(60) {
@@ -218,7 +217,8 @@ impl Maker<'_, '_> {
                 .extend(reference.map(|text| ("$ref".to_owned(), Value::from(text).to_string())));
         }
         let is_sound = self.is_sound;
-        // Keywords next to a reference are not handled consistently.
+        // Implementations handle keywords next to `$ref` in different ways, so no defect is
+        // inserted.
         self.is_sound |= members.contains_key("$ref");
         let count = 1 + self.choices.below(3);
         for _ in 0..count {
@@ -239,7 +239,7 @@ impl Maker<'_, '_> {
         }
     }
 
-    /// Returns the target for a reference in a subschema, if one is possible there.
+    /// Returns a target for a reference in a subschema; `None` in a schema with an identifier.
     fn reference(&mut self, place: Place) -> Option<String> {
         if self.spoils() {
             let missing = [
@@ -276,7 +276,7 @@ impl Maker<'_, '_> {
         Some(text.to_owned())
     }
 
-    /// Adds a keyword without subschemas to the members of a schema.
+    /// Adds a keyword that contains no subschemas.
     fn plain(&mut self, members: &mut Members) {
         let names = [
             "type",
@@ -334,7 +334,7 @@ impl Maker<'_, '_> {
         format!("\"{}\"", self.choices.of(&TYPES))
     }
 
-    /// Adds an exclusive limit; in draft 4 it is a flag next to the limit.
+    /// Adds an exclusive limit: a number, or in draft 4 a flag in addition to the limit.
     fn exclusive(&mut self, name: &str, members: &mut Members) {
         let is_flag = self.is_old() || (self.is_hybrid() && self.choices.rarely(2));
         let limit = self.choices.of(&LIMITS).to_owned();
@@ -368,7 +368,7 @@ impl Maker<'_, '_> {
         format!("[{}]", values.join(", "))
     }
 
-    /// Adds a keyword with subschemas to the members of a schema.
+    /// Adds a keyword that contains subschemas.
     fn nested(&mut self, depth: usize, place: Place, members: &mut Members) {
         let inner = match place {
             Place::Root | Place::Definition | Place::Inner => Place::Inner,

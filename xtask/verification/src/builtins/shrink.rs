@@ -1,4 +1,4 @@
-//! Shrinks calls for which both sides differ.
+//! Reduction of calls with different results to simple ones.
 
 use std::error::Error;
 
@@ -6,11 +6,11 @@ use super::call::Call;
 use super::declared::Function;
 use super::sides::{Sides, Verdict};
 
-/// Maximum number of calls to try for one difference.
+/// Maximum number of attempts to simplify one call.
 const TRIES: usize = 300;
 
-/// Shrinks a call for which both sides differ: resets its random bytes to 0, many at once and then
-/// one by one, as long as both sides still differ without a known reason.
+/// Simplifies a call with different results: sets its random bytes to 0, many at once and then one
+/// by one, as long as the results still differ without a known reason.
 ///
 /// # Errors
 /// When OPA cannot be restarted.

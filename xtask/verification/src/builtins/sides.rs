@@ -1,4 +1,4 @@
-//! Both sides of the comparison: our evaluator and OPA.
+//! The two sides of the comparison: our evaluator and OPA.
 
 use std::error::Error;
 use std::path::Path;
@@ -8,21 +8,21 @@ use super::differences::Known;
 use super::{ours, theirs};
 use crate::servers::RestartingOpa;
 
-/// Results of one side: for each call its values as JSON and as a literal, in lists that are empty
-/// if the call is undefined; or the error of the query.
+/// Results of calls on one side, or the error of their query. A result consists of the value as
+/// JSON and as a Rego literal, each in a list; both lists are empty if the call is undefined.
 pub(super) type Outcome = Result<Vec<String>, String>;
 
 /// Result of an undefined call.
 pub(super) const UNDEFINED: &str = "[] []";
 
-/// The real OPA, and the known differences from it.
+/// Connection to OPA, with the known differences.
 #[derive(Debug)]
 pub(super) struct Sides {
     opa: RestartingOpa,
     known: Known,
 }
 
-/// Results of both sides for the same calls.
+/// Results of the same calls on both sides.
 #[derive(Debug)]
 pub(super) struct Answers {
     pub(super) ours: Outcome,
@@ -33,9 +33,9 @@ pub(super) struct Answers {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Same,
-    /// Both sides reject the query itself.
+    /// Both sides refuse the query.
     Refused,
-    /// Both results differ, for the known reason with this index.
+    /// The results differ for a known reason, given by its index.
     Explained(usize),
     Different,
 }
@@ -50,7 +50,7 @@ impl Sides {
         })
     }
 
-    /// Returns the path of the OPA program.
+    /// Returns the path of the OPA executable.
     pub(super) fn program(&self) -> &Path {
         self.opa.program()
     }
@@ -71,10 +71,10 @@ impl Sides {
         })
     }
 
-    /// Evaluates undefined calls on both sides in strict mode, and returns their errors.
+    /// Evaluates calls in strict mode that are undefined on both sides; returns their errors.
     ///
     /// # Errors
-    /// As [`Self::values`].
+    /// When OPA cannot be restarted, as for [`Self::values`].
     pub(super) fn errors(&mut self, calls: &[Call]) -> Result<Answers, Box<dyn Error>> {
         Ok(Answers {
             theirs: theirs::errors(&mut self.opa, calls)?,
@@ -82,11 +82,11 @@ impl Sides {
         })
     }
 
-    /// Evaluates one call on both sides, and compares its values, or its errors if it is undefined
-    /// on both.
+    /// Evaluates one call on both sides, and compares the values, or the errors if the call is
+    /// undefined on both sides.
     ///
     /// # Errors
-    /// As [`Self::values`].
+    /// When OPA cannot be restarted, as for [`Self::values`].
     pub(super) fn one(&mut self, call: &Call) -> Result<(Answers, Verdict), Box<dyn Error>> {
         let calls = std::slice::from_ref(call);
         let mut answers = self.values(calls)?;
@@ -106,7 +106,7 @@ impl Sides {
 }
 
 impl Answers {
-    /// Whether every call is undefined on both sides.
+    /// Returns true if all calls are undefined on both sides.
     fn both_are_undefined(&self) -> bool {
         let is_undefined = |side: &Outcome| {
             let all = |answers: &Vec<String>| answers.iter().all(|answer| answer == UNDEFINED);
@@ -115,7 +115,7 @@ impl Answers {
         is_undefined(&self.ours) && is_undefined(&self.theirs)
     }
 
-    /// Formats the results of one side for the report.
+    /// Formats the results of one side for reports.
     pub(super) fn shown(side: &Outcome) -> String {
         match side {
             Ok(answers) => answers.join(" "),

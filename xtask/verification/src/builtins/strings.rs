@@ -1,10 +1,10 @@
-//! Strings for operands: general ones, those of the small language that a function parses, and byte
+//! Strings as operands: general ones, sentences of the language that a function parses, and byte
 //! strings that are not UTF-8.
 
 use rego_generate::Choices;
 use serde_json::Value;
 
-/// Building blocks of general strings.
+/// Parts of general strings.
 const PARTS: [&str; 40] = [
     "",
     "a",
@@ -48,12 +48,12 @@ const PARTS: [&str; 40] = [
     "}",
 ];
 
-/// Byte sequences that are not UTF-8, in hexadecimal.
+/// Byte sequences that are not valid UTF-8, in hexadecimal.
 const BROKEN: [&str; 12] = [
     "ff", "fe", "80", "c3", "c328", "a9", "e282", "f09f98", "eda080", "c0af", "ff61", "61ff62",
 ];
 
-/// Strings of the languages that functions parse, by the prefix of the function's name.
+/// Sentences of small languages, by the prefix of the names of the functions that parse them.
 const WORDS: [(&str, &[&str]); 21] = [
     (
         "net.cidr_expand",
@@ -298,7 +298,7 @@ fn usual(choices: &mut Choices<'_>) -> String {
     Value::from(text).to_string()
 }
 
-/// Generates a byte string with sequences that are not UTF-8.
+/// Generates a byte string that contains sequences which are not UTF-8.
 fn broken(choices: &mut Choices<'_>) -> String {
     let mut digits = String::new();
     for _ in 0..1 + choices.below(2) {

@@ -9,23 +9,23 @@ use super::shrink;
 use super::sides::{Answers, Sides, UNDEFINED, Verdict};
 use crate::report;
 
-/// Counts of compared calls, and the differences.
+/// Counts of the compared calls, and the differences that were found.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     calls: usize,
     values: usize,
     errors: usize,
     refused: usize,
-    /// Number of calls that differ for a known reason, by the index of the reason.
+    /// Number of calls with a known difference, by the index of its reason.
     explained: BTreeMap<usize, usize>,
-    /// Number of unexplained differences by function, with the shortest call that differs.
+    /// Unexplained differences by function: their number, and the shortest call.
     differences: BTreeMap<String, (usize, Call)>,
-    /// Formatted unexplained differences of the functions compared so far.
+    /// Reports about the unexplained differences of the functions that are finished.
     shown: Vec<String>,
 }
 
 impl Tally {
-    /// Compares calls in one query, and bisects the calls if their results differ.
+    /// Compares calls in one query. If the results differ, compares each half of the calls.
     ///
     /// # Errors
     /// When OPA cannot be restarted.
@@ -104,10 +104,11 @@ impl Tally {
         Ok(())
     }
 
-    /// Shrinks the shortest differing call of a compared function, and records the result.
+    /// Ends the comparison of a function: simplifies its shortest call with different results, and
+    /// records the report.
     ///
     /// # Errors
-    /// As [`Self::compare`].
+    /// When OPA cannot be restarted, as for [`Self::compare`].
     pub(super) fn end_function(
         &mut self,
         sides: &mut Sides,
@@ -132,7 +133,7 @@ impl Tally {
         self.differences.len()
     }
 
-    /// Prints the counts and the differences.
+    /// Prints the counts and the reports about differences.
     pub(super) fn report(&self, sides: &Sides) {
         for text in &self.shown {
             report("differ", text);

@@ -1,4 +1,4 @@
-//! Go templates and their data, as operands of `strings.render_template`.
+//! Go templates and their data: the operands of `strings.render_template`.
 
 use rego_generate::Choices;
 use serde_json::Value;
@@ -78,7 +78,8 @@ const VARIABLES: [&str; 4] = ["$x", "$y", "$", "$i"];
 
 const NAMES: [&str; 5] = ["\"x\"", "\"y\"", "`x`", "\"template\"", "\"nope\""];
 
-/// Names of templates that actions invoke, except the whole template, which would recurse forever.
+/// Names of templates that an action can invoke. The name of the whole template is missing, because
+/// its invocation would recurse forever.
 const INVOKED: [&str; 4] = ["\"x\"", "\"y\"", "`x`", "\"nope\""];
 
 const FORMATS: [&str; 16] = [
@@ -100,7 +101,7 @@ const FORMATS: [&str; 16] = [
     "\"%e %g\"",
 ];
 
-/// Insertions that make most templates invalid.
+/// Texts that make most templates invalid when they are inserted.
 const BROKEN: [&str; 24] = [
     "{{end}}",
     "{{",
@@ -224,7 +225,7 @@ fn nodes(depth: usize, choices: &mut Choices<'_>) -> String {
     (0..count).map(|_| node(depth, choices)).collect()
 }
 
-/// Returns a template action with this content.
+/// Returns a template action around a content.
 fn action(inside: &str, choices: &mut Choices<'_>) -> String {
     match choices.below(12) {
         8 => format!("{{{{ {inside} }}}}"),
@@ -286,7 +287,7 @@ fn node(depth: usize, choices: &mut Choices<'_>) -> String {
     }
 }
 
-/// Generates a block of a template that begins with this keyword.
+/// Generates a block that begins with a keyword, and its end.
 fn block(word: &str, depth: usize, choices: &mut Choices<'_>) -> String {
     let mut text = action(&format!("{word} {}", declared(depth, choices)), choices);
     text.push_str(&nodes(depth - 1, choices));

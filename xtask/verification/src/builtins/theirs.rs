@@ -1,4 +1,4 @@
-//! Evaluation of calls by OPA.
+//! OPA's side: evaluation of calls with OPA over HTTP.
 
 use std::error::Error;
 
@@ -10,12 +10,12 @@ use super::call::{self, Call};
 use super::sides::{Outcome, UNDEFINED};
 use crate::servers::{Client, RestartingOpa};
 
-/// Outcome of a request that makes OPA panic.
+/// Returns the outcome of a request during which OPA panics.
 fn closed() -> Outcome {
     Err("the connection was closed".to_owned())
 }
 
-/// Evaluates calls and returns their values.
+/// Evaluates calls in one query; returns their values, or the error of the query.
 ///
 /// # Errors
 /// When OPA cannot be restarted after a panic.
@@ -37,10 +37,10 @@ pub(super) fn values(opa: &mut RestartingOpa, calls: &[Call]) -> Result<Outcome,
         .ok_or_else(|| "undefined".to_owned()))
 }
 
-/// Evaluates undefined calls, each in a rule of a module, and returns their errors.
+/// Evaluates undefined calls, each as a rule of one module; returns their errors.
 ///
 /// # Errors
-/// As [`values`].
+/// When OPA cannot be restarted, as for [`values`].
 pub(super) fn errors(opa: &mut RestartingOpa, calls: &[Call]) -> Result<Outcome, Box<dyn Error>> {
     let request = Client::request("PUT", "/v1/policies/calls", &call::module(calls));
     match opa.exchange(&request)? {
@@ -59,7 +59,7 @@ pub(super) fn errors(opa: &mut RestartingOpa, calls: &[Call]) -> Result<Outcome,
     Ok(Ok(errors))
 }
 
-/// Extracts the error message of a response of OPA.
+/// Returns the error message in a response of OPA.
 fn error(body: &[u8]) -> Result<String, Box<dyn Error>> {
     let answer = from_json(body)?;
     let errors = answer.get("errors").and_then(Value::as_array);

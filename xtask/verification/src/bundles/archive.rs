@@ -1,4 +1,4 @@
-//! Reads the archives of built bundles, and builds archives of bundles to serve.
+//! Archives of bundles: the content of built ones, and new ones to serve.
 
 use std::error::Error;
 use std::io::Read;
@@ -9,7 +9,7 @@ use flate2::write::GzEncoder;
 use serde_json::Value;
 use tar::{Archive, Builder, Header};
 
-/// Returns the data document of an archive, which must be complete.
+/// Returns the data document in an archive; the archive must be complete.
 ///
 /// # Errors
 /// When the archive is truncated or has no data.
@@ -27,7 +27,7 @@ pub(crate) fn data(bundle: &[u8]) -> Result<Value, Box<dyn Error>> {
     data.ok_or_else(|| "the archive has no data.json".into())
 }
 
-/// Builds an archive of these files.
+/// Builds an archive that contains files.
 ///
 /// # Errors
 /// When compression fails.

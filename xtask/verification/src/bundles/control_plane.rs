@@ -1,4 +1,4 @@
-//! Our control plane as a process that can be killed.
+//! Our control plane as a process, which checks can kill.
 
 use std::error::Error;
 use std::fs;
@@ -22,7 +22,7 @@ const KEY: &str = "bundles-administrator-key";
 /// Encryption key for tests.
 const ENCRYPTION_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n";
 
-/// Persistent state of control planes.
+/// Files and database that several control planes use one after another, or together.
 #[derive(Debug)]
 pub(super) struct Home {
     pub(super) folder: PathBuf,
@@ -38,7 +38,7 @@ pub(super) struct Plane {
     process: Child,
 }
 
-/// Client of a control plane, with the rights of its administrator.
+/// Client of a control plane, with the API key of its administrator.
 #[derive(Debug, Clone)]
 pub(super) struct Administrator {
     address: SocketAddr,
@@ -46,7 +46,7 @@ pub(super) struct Administrator {
 }
 
 impl Home {
-    /// Creates the state below a folder, with its database in this folder or at this URL.
+    /// Creates the state in a folder; the database is in this folder or at the given URL.
     ///
     /// # Errors
     /// When a file cannot be written.
@@ -67,22 +67,22 @@ impl Home {
         })
     }
 
-    /// Sets an environment variable of every control plane started with this state.
+    /// Sets an environment variable for all control planes with this state.
     pub(super) fn environment(&mut self, name: &'static str, value: &Path) {
         self.environment.push((name, value.to_owned()));
     }
 
-    /// Starts a control plane with the log `NAME.log`, and waits until it responds.
+    /// Starts a control plane that logs to `NAME.log`, and waits until it responds.
     ///
     /// # Errors
-    /// When it does not start; the error contains its log.
+    /// When the control plane does not start; the error contains its log.
     pub(super) async fn start(&self, name: &str) -> Result<Plane, Box<dyn Error>> {
         let address = free_address()?;
         let path = self.folder.join(format!("{name}.log"));
         let log = fs::File::options().create(true).append(true).open(&path)?;
         let process = Command::new(program())
             .arg("control")
-            // Distinguishes builds by the time of their end.
+            // The microseconds distinguish the times at which builds end.
             .args(["--log-timestamp-format", "2006-01-02T15:04:05.000000Z07:00"])
             .args(["--addr", &address.to_string(), "--database", &self.database])
             .arg("--encryption-key-file")
@@ -145,7 +145,7 @@ impl Administrator {
         Ok((status, serde_json::from_str(&text).unwrap_or(Value::Null)))
     }
 
-    /// Writes a definition that must be accepted.
+    /// Stores a definition.
     ///
     /// # Errors
     /// When the definition is rejected.
@@ -156,8 +156,8 @@ impl Administrator {
         }
     }
 
-    /// Creates a bundle from the pushed data of a source with its name, stored as `NAME.tar.gz` in
-    /// a folder.
+    /// Creates a source and a bundle of the same name; the bundle contains the data that is pushed
+    /// to the source, and is written to `NAME.tar.gz` in a folder.
     ///
     /// # Errors
     /// When a definition is rejected.
@@ -171,7 +171,7 @@ impl Administrator {
         self.put(&format!("/v1/bundles/{name}"), &bundle).await
     }
 
-    /// Returns the latest build of a bundle, or null.
+    /// Returns the status of the last build of a bundle; null before the first one.
     ///
     /// # Errors
     /// When there is no response.
@@ -220,7 +220,7 @@ pub(super) fn program() -> PathBuf {
     root().join("target/debug/reference")
 }
 
-/// Builds the program like the tests do.
+/// Builds the program under test, with the same command as the tests.
 ///
 /// # Errors
 /// When it does not build.

@@ -1,4 +1,4 @@
-//! Crashes: a control plane that is killed repeatedly during changes and builds.
+//! Crashes: a control plane is killed repeatedly, during changes and builds.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -16,11 +16,11 @@ use super::control_plane::{Administrator, Home, Plane};
 use crate::report;
 use crate::servers::HANG_LIMIT;
 
-/// Number of bundles whose documents change.
+/// Number of bundles, each with a document that changes.
 const BUNDLES: u64 = 8;
 
-/// Kills the control plane this many times, at varying times after its start, and checks that no
-/// acknowledged write is lost and no bundle in storage is truncated.
+/// Kills the control plane `kills` times, after varying times. Checks that no acknowledged write is
+/// lost, and that no bundle in the storage is truncated.
 ///
 /// # Errors
 /// When a write is lost, or a bundle is truncated.
@@ -43,7 +43,7 @@ pub(super) async fn run(folder: &Path, kills: u64) -> Result<(), Box<dyn Error>>
             hold_built(&plane.administrator, &built, &acknowledged).await?;
             break;
         }
-        // From the first moments to well after the first builds.
+        // The process lives between a few milliseconds and a time in which it builds bundles.
         let life = Duration::from_millis(3 + kill * 7 % 240);
         written += change(&mut plane, &mut acknowledged, life).await?;
         hold_whole(&built)?;
@@ -55,10 +55,10 @@ pub(super) async fn run(folder: &Path, kills: u64) -> Result<(), Box<dyn Error>>
     Ok(())
 }
 
-/// Values of one document that a client knows.
+/// Values of a document, as its client knows them.
 #[derive(Debug, Clone, Copy, Default)]
 struct DocumentState {
-    /// Last value whose write was acknowledged.
+    /// Last value that the control plane has acknowledged.
     acknowledged: u64,
     /// Last value that was sent; its write may have succeeded.
     sent: u64,
@@ -68,7 +68,7 @@ fn name(bundle: u64) -> String {
     format!("stock-{bundle}")
 }
 
-/// Writes documents repeatedly, one per client, and kills the control plane meanwhile; returns the
+/// Writes documents, with one client for each, until the control plane is killed; returns the
 /// number of acknowledged writes.
 async fn change(
     plane: &mut Plane,
@@ -93,7 +93,7 @@ async fn change(
     Ok(written)
 }
 
-/// Writes the document of a bundle repeatedly until the control plane stops responding.
+/// Writes the document of a bundle until the control plane stops responding.
 async fn write(
     plane: &Administrator,
     bundle: u64,
@@ -113,8 +113,7 @@ async fn write(
     }
 }
 
-/// Checks that the last acknowledged write of every document is present; a later unacknowledged one
-/// may be.
+/// Checks that every document has its last acknowledged value, or a later one that was sent.
 async fn hold_written(
     plane: &Administrator,
     known: &mut BTreeMap<u64, DocumentState>,
@@ -134,11 +133,11 @@ async fn hold_written(
     Ok(())
 }
 
-/// Checks that every bundle in storage can be read to its end.
+/// Checks that all bundles in the storage can be read completely.
 fn hold_whole(built: &Path) -> Result<(), Box<dyn Error>> {
     for entry in fs::read_dir(built)? {
         let path = entry?.path();
-        // An unfinished file has another name.
+        // Incomplete files have other names.
         if path.to_string_lossy().ends_with(".tar.gz") {
             let held = archive::data(&fs::read(&path)?);
             held.map_err(|why| format!("{}: {why}", path.display()))?;
@@ -147,8 +146,8 @@ fn hold_whole(built: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Waits until every bundle in storage contains its last acknowledged write. A bundle whose build
-/// was killed twice may need its definition written again.
+/// Waits until every bundle in the storage contains the acknowledged value of its document. If two
+/// builds of a bundle were killed, its definition may have to be written again.
 async fn hold_built(
     plane: &Administrator,
     built: &Path,

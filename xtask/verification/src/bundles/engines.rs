@@ -1,4 +1,4 @@
-//! Engines that load bundles from object storage while the control plane's definitions change.
+//! Engines that load a bundle from a storage while its sources change.
 
 use std::error::Error;
 use std::fs;
@@ -16,10 +16,10 @@ use super::storage::{BUCKET, Kind, S3_KEY, S3_REGION, S3_SECRET, Storage};
 use crate::servers::{ExternalProcess, HANG_LIMIT, free_address};
 use crate::{real_opa, report};
 
-/// Number of consecutive changes between two comparisons of the engines.
+/// Number of changes before the engines are compared.
 const BURST: u64 = 7;
 
-/// Engine that loads its bundle from the storage.
+/// Running engine that loads its bundle from the storage.
 struct Engine {
     name: &'static str,
     address: SocketAddr,
@@ -27,11 +27,12 @@ struct Engine {
     _process: ExternalProcess,
 }
 
-/// Changes a policy and its data for this many seconds, and checks that the real OPA and our engine
-/// make the same decisions after each burst, and never fail to activate.
+/// Changes a policy and its data for a number of seconds. Checks after each burst of changes that
+/// OPA and our engine make the same decisions, and that no activation fails.
 ///
 /// # Errors
-/// When an engine does not activate a change, decides differently, or reports a failed activation.
+/// When an engine does not activate a change, makes another decision, or reports a failed
+/// activation.
 pub(super) async fn run(folder: &Path, seconds: u64) -> Result<(), Box<dyn Error>> {
     let opa = real_opa::build()?;
     let folder = folder.join("engines");
@@ -99,7 +100,7 @@ pub(super) async fn run(folder: &Path, seconds: u64) -> Result<(), Box<dyn Error
     Ok(())
 }
 
-/// Writes the policy of a state into a folder atomically.
+/// Writes the policy of a state to a folder, atomically.
 fn write_rules(folder: &Path, state: u64) -> Result<(), Box<dyn Error>> {
     let text = format!(
         "package shop\n\nimport rego.v1\n\nstate := {state}\n\n\
@@ -114,7 +115,7 @@ fn write_rules(folder: &Path, state: u64) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns the configuration of both engines.
+/// Returns the configuration for both engines.
 fn configuration(storage: SocketAddr) -> Value {
     json!({
         "services": {"storage": {
@@ -159,11 +160,11 @@ impl Engine {
         Ok(serde_json::from_str(&text)?)
     }
 
-    /// Checks that the engine reports no failed activation.
+    /// Checks that the status of the engine contains no failed activation.
     async fn check_status(&self) -> Result<(), Box<dyn Error>> {
         let status = self.get("/v1/status").await?;
         let bundle = at(&status, "/result/bundles/shop");
-        // The storage is empty before the first build.
+        // Before the first build, the storage has no bundle, so an error is expected.
         let started = at(bundle, "/active_revision").is_string();
         match started && (bundle.get("code").is_some() || bundle.get("errors").is_some()) {
             true => Err(format!("{}: {bundle}", self.name).into()),
@@ -171,7 +172,7 @@ impl Engine {
         }
     }
 
-    /// Waits until the engine has activated the bundle of this state.
+    /// Waits until the engine has activated the bundle of a state.
     async fn follow(&self, state: u64) -> Result<(), Box<dyn Error>> {
         let begun = Instant::now();
         loop {
@@ -188,7 +189,7 @@ impl Engine {
         }
     }
 
-    /// Returns the decisions of the engine in this state.
+    /// Returns the decisions of the engine for a state.
     async fn decisions(&self, state: u64) -> Result<Value, Box<dyn Error>> {
         let mut decided = Vec::new();
         for wanted in [json!(state), json!(state + 1), json!("many"), Value::Null] {

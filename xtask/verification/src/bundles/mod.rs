@@ -1,4 +1,4 @@
-//! End-to-end checks of bundles, from a definition to a decision, with real servers on every side.
+//! End-to-end checks of bundles, from a definition to a decision, with real servers and databases.
 
 pub(crate) mod archive;
 mod control_plane;
@@ -14,12 +14,12 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-/// Checks uploads to every kind of storage, Git over HTTPS and SSH, replicas of which one is
-/// killed, a control plane that is killed `kills` times, and engines that follow changes for
+/// Runs all checks: uploads to each kind of storage, Git over HTTPS and SSH, replicas of which one
+/// is killed, a control plane that is killed `kills` times, and engines that load changes for
 /// `seconds`.
 ///
 /// # Errors
-/// Reports the first check that fails.
+/// When a check fails; the following ones are not run.
 pub(crate) fn run(seconds: u64, kills: u64) -> Result<(), Box<dyn Error>> {
     control_plane::build()?;
     let folder = tempfile::Builder::new().prefix("bundles-").tempdir()?;
@@ -36,7 +36,7 @@ pub(crate) fn run(seconds: u64, kills: u64) -> Result<(), Box<dyn Error>> {
     })
 }
 
-/// Builds the program under test like the tests do; returns its path.
+/// Builds the program under test, with the same command as the tests; returns its path.
 ///
 /// # Errors
 /// When it does not build.
@@ -45,7 +45,7 @@ pub(crate) fn program() -> Result<PathBuf, Box<dyn Error>> {
     Ok(control_plane::program())
 }
 
-/// Returns the value at a JSON pointer in a response; null if there is none.
+/// Returns the value at a JSON pointer in a response; null if there is no value.
 fn at<'v>(answer: &'v Value, pointer: &str) -> &'v Value {
     answer.pointer(pointer).unwrap_or(&Value::Null)
 }

@@ -1,4 +1,4 @@
-//! Replicas on one PostgreSQL database, one of which is killed during a build.
+//! Replicas on one PostgreSQL database; one of them is killed during a build.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -17,7 +17,7 @@ use crate::postgres::Postgres;
 use crate::report;
 use crate::servers::HANG_LIMIT;
 
-/// Number of bundles that change.
+/// Number of bundles.
 const BUNDLES: u64 = 24;
 
 /// Number of changes of each bundle.
@@ -26,11 +26,11 @@ const ROUNDS: u64 = 12;
 /// Index of the round in which a replica is killed.
 const KILLED_IN: u64 = 4;
 
-/// Changes bundles through three replicas, one of which is killed, and checks that every bundle
-/// gets its last change, and that no two builds of a bundle ran at the same time.
+/// Changes bundles through three replicas, and kills one of these. Checks that every bundle
+/// contains its last change, and that two builds of a bundle never overlap.
 ///
 /// # Errors
-/// When a build is lost, or runs twice at a time.
+/// When a change is missing, or two builds of a bundle overlap.
 pub(super) async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
     let postgres = Postgres::start()?;
     let home = Home::new(&folder.join("replicas"), Some(postgres.url()))?;
@@ -81,7 +81,7 @@ fn name(bundle: u64) -> String {
     format!("shared-{bundle}")
 }
 
-/// Kills a replica while it is building a bundle, with changes written through the others.
+/// Kills a replica during a build, while changes are written through the others.
 async fn kill_at_work(
     killed: &mut Plane,
     others: &[Plane],
@@ -96,7 +96,7 @@ async fn kill_at_work(
             .administrator
             .put(&path, &json!(change))
             .await?;
-        // The replica is stopped during the check, so that it cannot finish a build meanwhile.
+        // The replica is paused before the check, so that its build cannot end in the meantime.
         killed.signal("STOP")?;
         let builds = sqlx::query("SELECT COUNT(*) FROM builds WHERE owner LIKE $1 AND lease > 0");
         let builds = builds.bind(&owner).fetch_one(database).await?;
@@ -114,7 +114,7 @@ async fn kill_at_work(
     Err("the replica never had a build at work".into())
 }
 
-/// Waits until a bundle in storage contains the last change.
+/// Waits until a bundle in the storage contains its last change.
 async fn come_to(
     plane: &Administrator,
     built: &Path,
@@ -136,8 +136,8 @@ async fn come_to(
     }
 }
 
-/// Checks in the logs of all replicas that no two builds of a bundle ran at the same time; returns
-/// the number of builds.
+/// Checks in the logs of all replicas that no two builds of a bundle overlap; returns the number of
+/// builds.
 fn single(home: &Home) -> Result<usize, Box<dyn Error>> {
     let mut builds: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
     for name in ["first", "second", "third"] {

@@ -17,7 +17,7 @@ use crate::postgres::done;
 use crate::servers::{ExternalProcess, HANG_LIMIT, free_address};
 use crate::{apt, report};
 
-/// Debian packages of the servers, each with a program that it contains.
+/// Debian packages of the servers, each with the path of a program in it.
 const PACKAGES: &[(&str, &str)] = &[
     ("openssh-server", "/usr/sbin/sshd"),
     ("lighttpd", "/usr/sbin/lighttpd"),
@@ -25,18 +25,18 @@ const PACKAGES: &[(&str, &str)] = &[
     ("git", "/usr/lib/git-core/git-http-backend"),
 ];
 
-/// User that may read the repository over HTTPS.
+/// User with access to the repository over HTTPS.
 const USER: &str = "reader";
 const PASSWORD: &str = "reader-password";
 
-/// Passphrase of the SSH key, with characters that a shell would interpret.
+/// Passphrase of the SSH key; its characters have a meaning in a shell.
 const PASSPHRASE: &str = r#"it's $HOME "quoted" \"#;
 
-/// Builds bundles from a repository over HTTPS and SSH with credentials, builds them again after
-/// new commits, and checks that wrong credentials build nothing.
+/// Builds bundles from a repository over HTTPS and SSH, and again after new commits. Checks that no
+/// bundle is built with wrong credentials.
 ///
 /// # Errors
-/// When a server cannot be installed or started, or a commit does not reach its bundle.
+/// When a server cannot be installed or started, or a bundle does not contain a commit.
 pub(super) async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
     apt::require(PACKAGES)?;
     let folder = folder.join("repositories");
@@ -111,7 +111,7 @@ async fn refused(plane: &Administrator, bundle: &str) -> Result<(), Box<dyn Erro
     }
 }
 
-/// Waits until the built bundle contains this state of the repository.
+/// Waits until the bundle contains a state of the repository.
 async fn built(
     plane: &Administrator,
     bundle: &str,
@@ -186,7 +186,7 @@ fn git(folder: &Path, arguments: &[&str]) -> Result<(), Box<dyn Error>> {
     )
 }
 
-/// Web server that serves the folder `served` over HTTPS, protected by a password.
+/// HTTPS server for the folder `served`, protected by a password.
 struct Https {
     address: SocketAddr,
     authority: PathBuf,
@@ -235,12 +235,12 @@ impl Https {
     }
 }
 
-/// SSH server that accepts one client key.
+/// SSH server with one authorized client key.
 struct Ssh {
     address: SocketAddr,
     key: PathBuf,
     other_key: PathBuf,
-    /// Fingerprint of the server's key, as `ssh-keygen -l` prints it.
+    /// Fingerprint of the host key, in the format of `ssh-keygen -l`.
     fingerprint: String,
     _process: ExternalProcess,
 }
@@ -280,7 +280,7 @@ impl Ssh {
         );
         let file = folder.join("sshd_config");
         fs::write(&file, config)?;
-        // Directory that the server needs for privilege separation.
+        // The server requires this directory for its privilege separation.
         fs::create_dir_all("/run/sshd")?;
         let mut command = Command::new("/usr/sbin/sshd");
         command.args(["-D", "-e", "-f"]).arg(file);

@@ -1,4 +1,4 @@
-//! Object storage servers to which the control plane builds bundles.
+//! Object storage servers to which bundles are written.
 
 use std::error::Error;
 use std::fs;
@@ -13,10 +13,10 @@ use crate::real_opa::go_program;
 use crate::servers::{ExternalProcess, free_address};
 use crate::{apt, report, root};
 
-/// Name of the bucket or container on every server.
+/// Name of the bucket or container on each server.
 pub(super) const BUCKET: &str = "bundles";
 
-/// Content that replaces an object to damage it.
+/// Content of an object after it is damaged.
 pub(super) const DAMAGED: &str = "damaged";
 
 /// Account on the S3-compatible server.
@@ -24,17 +24,17 @@ pub(super) const S3_KEY: &str = "bundle-writer";
 pub(super) const S3_SECRET: &str = "bundle-writer-secret";
 pub(super) const S3_REGION: &str = "us-east-1";
 
-/// Account on the Azure server, and its key in Base64.
+/// Account on the Azure server; its key in Base64 follows.
 const AZURE_ACCOUNT: &str = "bundlewriter";
 const AZURE_KEY: &str = "YnVuZGxlLXdyaXRlci1rZXktb2YtdGhlLWVtdWxhdG9y";
 
 /// npm packages of the Azure server and of its client.
 const AZURE_PACKAGES: &[&str] = &["azurite@3.35.0", "@azure/storage-blob@12.32.0"];
 
-/// Package and program of the proxy in front of the Google Cloud Storage server.
+/// Debian package and path of the proxy for the Google Cloud Storage server.
 const PROXY: (&str, &str) = ("lighttpd", "/usr/sbin/lighttpd");
 
-/// Folder of the Go module that pins the storage servers and their checksums.
+/// Folder of a Go module that pins versions and checksums of the storage servers.
 const MODULE: &str = "xtask/verification/storage";
 
 /// Running storage server.
@@ -45,7 +45,7 @@ pub(super) struct Storage {
     _processes: Vec<ExternalProcess>,
 }
 
-/// Protocol that a storage server speaks.
+/// Protocol of a storage server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     S3,
@@ -66,7 +66,7 @@ impl Kind {
 }
 
 impl Storage {
-    /// Starts a server of this kind with an empty bucket, in a separate folder.
+    /// Starts a server with an empty bucket, and with its files in a folder.
     ///
     /// # Errors
     /// When the server cannot be built, installed or started.
@@ -127,8 +127,7 @@ impl Storage {
         Ok(storage)
     }
 
-    /// Returns the member `object_storage` of a bundle's definition for this object, with the
-    /// secret of this name.
+    /// Returns the `object_storage` of a bundle, given the names of an object and of a secret.
     pub(super) fn destination(&self, object: &str, secret: &str) -> Value {
         let address = self.address;
         match self.kind {
@@ -147,14 +146,14 @@ impl Storage {
         }
     }
 
-    /// Returns the value of the secret with the credentials of this storage.
+    /// Returns the value of a secret with the credentials for the storage.
     pub(super) fn secret(&self) -> Value {
         match self.kind {
             Kind::S3 => json!({
                 "type": "aws_auth", "access_key_id": S3_KEY, "secret_access_key": S3_SECRET,
             }),
             Kind::Gcs => {
-                // The emulator requires no authentication.
+                // The server checks no credentials.
                 let account = json!({
                     "gcs_base_url": format!("http://{}", self.address), "disable_oauth": true,
                     "client_email": "", "private_key": "", "private_key_id": "",
@@ -167,7 +166,7 @@ impl Storage {
         }
     }
 
-    /// Returns the object in the storage, if it exists.
+    /// Returns an object from the storage; `None` if it does not exist.
     ///
     /// # Errors
     /// When the server does not respond.
@@ -206,7 +205,7 @@ impl Storage {
         }
     }
 
-    /// Overwrites an object, bypassing the control plane.
+    /// Overwrites an object without the control plane.
     ///
     /// # Errors
     /// When the server does not respond.
@@ -232,7 +231,7 @@ impl Storage {
         Ok(())
     }
 
-    /// Runs a script with the official Azure client on the container.
+    /// Runs a JavaScript program that accesses the container with the official Azure client.
     fn azure(&self, script: &str) -> Result<(), Box<dyn Error>> {
         let url = json!(format!("http://{}/{AZURE_ACCOUNT}", self.address));
         let text = format!(
@@ -254,8 +253,8 @@ impl Storage {
     }
 }
 
-/// Starts a proxy that adds features which the Google Cloud Storage server lacks: the server
-/// accepts uploads only with a parameter of signed URLs, and does not return their ETag.
+/// Starts a proxy that makes the Google Cloud Storage server complete: the server accepts uploads
+/// only with a parameter of signed URLs, and omits the ETag in its responses.
 fn proxy(at: SocketAddr, to: SocketAddr, folder: &Path) -> Result<ExternalProcess, Box<dyn Error>> {
     apt::require(&[PROXY])?;
     let config = format!(

@@ -1,4 +1,4 @@
-//! Uploads to every kind of object storage.
+//! Uploads of bundles to each kind of object storage.
 
 use std::error::Error;
 use std::path::Path;
@@ -15,11 +15,11 @@ use crate::servers::HANG_LIMIT;
 /// Number of changes of each bundle.
 const CHANGES: u32 = 5;
 
-/// Builds a bundle into each kind of storage, again after each change of its data, and again after
-/// its object was damaged in the storage.
+/// Builds a bundle to each kind of storage. Checks that it is written again after each change of
+/// its data, and after its object was damaged.
 ///
 /// # Errors
-/// When a server does not start, or a change does not reach its storage.
+/// When a server does not start, or a change is missing in the storage.
 pub(super) async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
     for kind in Kind::ALL {
         let storage = Storage::start(kind, folder)?;
@@ -55,7 +55,7 @@ pub(super) async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Waits until a bundle in storage contains this count.
+/// Waits until the bundle in the storage contains a count.
 async fn come_to(
     storage: &Storage,
     plane: &Administrator,

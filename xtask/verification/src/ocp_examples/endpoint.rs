@@ -1,4 +1,4 @@
-//! HTTP server from which the datasources in the examples are fetched.
+//! HTTP server for the datasources in the examples.
 
 use std::io;
 use std::net::SocketAddr;
@@ -9,8 +9,8 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::servers::{Message, Reader};
 
-/// Starts a server that responds to `/headers` with the headers of the request, each with a list of
-/// its values, and to `/users` with two users; returns its address.
+/// Starts the server and returns its address. `/headers` returns the headers of the request, each
+/// with a list of its values; `/users` returns two users.
 ///
 /// # Errors
 /// When no port is free.
@@ -54,7 +54,7 @@ fn answer(request: &Message) -> Value {
     Value::from(headers)
 }
 
-/// Capitalises the name of a header, as is usual in HTTP/1.
+/// Capitalizes the words of a header name, as is usual in HTTP/1.
 fn capitalised(name: &str) -> String {
     let parts = name.split('-').map(|part| {
         let mut letters = part.chars();

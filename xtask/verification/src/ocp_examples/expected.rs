@@ -1,4 +1,4 @@
-//! Expected bundles of the examples: those that OPA Control Plane builds.
+//! Expected results of the examples: the files in the bundles that OPA Control Plane builds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -14,7 +14,7 @@ const HEAD: &str = "# The files of each bundle that OPA Control Plane builds of 
      # `cargo xtask ocp-examples SOURCE --opactl PROGRAM --bless` writes the names; `differs` says\n\
      # why the reference makes something else.\n";
 
-/// Expected results of the examples by name.
+/// Expected results by name of the example.
 #[derive(Debug, Default, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Expected(BTreeMap<String, BuiltFiles>);
@@ -23,19 +23,19 @@ pub(super) struct Expected(BTreeMap<String, BuiltFiles>);
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct BuiltFiles {
-    /// Reason why the reference builds other files, if it does.
+    /// Reason why the reference builds other files; `None` if it builds the same.
     differs: Option<String>,
     bundles: Bundles,
 }
 
-/// Outcome of the comparison of an example's result with the expected one.
+/// Comparison of an example's result with the expected one.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Verdict {
-    /// Whether the bundles contain the expected files.
+    /// True if the bundles contain the expected files.
     pub(super) is_same: bool,
-    /// Whether the result is as the file states: the same, or different with a reason.
+    /// True if the result is the expected one: the same files, or other files with a reason.
     pub(super) holds: bool,
-    /// Message about the outcome.
+    /// Message about the comparison.
     pub(super) said: String,
 }
 
@@ -48,18 +48,19 @@ impl Expected {
         Ok(toml::from_str(text)?)
     }
 
-    /// Records the bundles of an example.
+    /// Stores the bundles of an example as its expected result.
     pub(super) fn set(&mut self, name: &str, bundles: Bundles) {
         self.0.entry(name.to_owned()).or_default().bundles = bundles;
     }
 
-    /// Removes the examples that no longer exist.
+    /// Removes the results of all other examples.
     pub(super) fn keep<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
         let names: BTreeSet<&str> = names.collect();
         self.0.retain(|name, _| names.contains(name.as_str()));
     }
 
-    /// Compares the bundles of an example, built by the reference or by OPA Control Plane itself.
+    /// Compares the bundles of an example with the expected ones. `by_reference` is true if the
+    /// reference has built them, false for OPA Control Plane.
     pub(super) fn judge(&self, name: &str, bundles: &Bundles, by_reference: bool) -> Verdict {
         let Some(made) = self.0.get(name) else {
             return Verdict {
@@ -86,7 +87,7 @@ impl Expected {
         }
     }
 
-    /// Formats the file with the expected bundles.
+    /// Formats all expected results as the content of their file.
     pub(super) fn text(&self) -> String {
         let mut text = HEAD.to_owned();
         // Writing to a string does not fail.

@@ -1,9 +1,9 @@
-//! Runs the end-to-end examples of OPA Control Plane on our control plane, and compares the files
-//! of each bundle.
+//! Comparison with OPA Control Plane: runs its end-to-end examples on our control plane, and
+//! compares the names of the files in each bundle.
 //!
-//! The examples are in a checkout of the repository of OPA Control Plane.
-//! `xtask/verification/ocp-examples.toml` contains the results of OPA Control Plane: names of
-//! bundles and of their files.
+//! The examples are read from a checkout of the repository of OPA Control Plane. The file
+//! `xtask/verification/ocp-examples.toml` contains its results: names of bundles and of their
+//! files.
 
 mod endpoint;
 mod expected;
@@ -20,10 +20,10 @@ use self::play::{Program, Stage};
 use self::script::Example;
 use crate::{report, root};
 
-/// File with the results of OPA Control Plane for the examples.
+/// File with the results of OPA Control Plane.
 const EXPECTED: &str = "xtask/verification/ocp-examples.toml";
 
-/// Sorted file names of each bundle, by the path of the bundle.
+/// Sorted file names in each bundle, by the path of the bundle.
 type Bundles = BTreeMap<String, Vec<String>>;
 
 /// Command-line options of `ocp-examples`.
@@ -45,10 +45,10 @@ pub(crate) struct Options {
     bless: bool,
 }
 
-/// Runs the examples and compares their bundles with the expected ones.
+/// Runs the examples and compares the files in their bundles with the expected ones.
 ///
 /// # Errors
-/// When an example cannot be parsed, or its bundles differ without a reason.
+/// When an example cannot be parsed, or its bundles differ from the expected ones without a reason.
 pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let source = options.source.canonicalize()?;
     let file = root().join(EXPECTED);
@@ -99,7 +99,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Parses the examples in a folder, sorted by name.
+/// Returns the examples in a folder, sorted by name.
 fn examples(folder: &Path) -> Result<Vec<Example>, Box<dyn Error>> {
     let mut examples = Vec::new();
     for entry in fs::read_dir(folder).map_err(|why| format!("{}: {why}", folder.display()))? {

@@ -1,4 +1,4 @@
-//! Execution of examples on a control plane.
+//! Executes examples with a control plane.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -17,40 +17,40 @@ use super::script::{Example, Step};
 use super::{Bundles, endpoint};
 use crate::servers::{ExternalProcess, HANG_LIMIT, free_address};
 
-/// API key for requests to the control plane.
+/// API key of the administrator.
 const KEY: &str = "examples-administrator-key";
 
-/// Interval at which the control plane is polled.
+/// Interval between requests while waiting.
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// Control plane that runs the examples.
+/// Program that executes the examples.
 #[derive(Debug)]
 pub(super) enum Program {
     Reference(PathBuf),
     Opactl(PathBuf),
 }
 
-/// Control plane, libraries and server with which examples run.
+/// Environment of the examples: the program, the built-in libraries, and the HTTP server.
 #[derive(Debug)]
 pub(super) struct Stage {
     program: Program,
     /// Folder of the built-in libraries.
     libraries: PathBuf,
-    /// Address of the HTTP server for datasources.
+    /// Address of the HTTP server with the data of datasources.
     endpoint: SocketAddr,
     client: Client,
 }
 
-/// Result of an example.
+/// Result of an example: the names of the built files.
 #[derive(Debug, Default)]
 pub(super) struct BuiltFiles {
     pub(super) bundles: Bundles,
-    /// Status of the bundles that were not built, or why the control plane did not start.
+    /// Statuses of bundles that were not built, or the reason why the control plane did not start.
     pub(super) why: String,
 }
 
 impl Stage {
-    /// Creates the environment for one control plane.
+    /// Creates the environment for a program, and starts the HTTP server.
     ///
     /// # Errors
     /// When no port is free.
@@ -63,10 +63,10 @@ impl Stage {
         })
     }
 
-    /// Runs an example in an empty folder.
+    /// Executes an example in an empty folder.
     ///
     /// # Errors
-    /// When a step before the start fails, or the control plane does not respond.
+    /// When a step before the start fails, or the control plane stops responding.
     pub(super) async fn play(
         &self,
         example: &Example,
@@ -106,8 +106,8 @@ impl Stage {
         made
     }
 
-    /// Runs the steps of an example before the start of the control plane; returns the environment
-    /// variables that they set.
+    /// Executes the steps before the start of the control plane; returns the environment variables
+    /// that they set.
     fn prepare(
         &self,
         example: &Example,
@@ -144,8 +144,8 @@ impl Stage {
         Ok(environment)
     }
 
-    /// Returns the command that starts the control plane. Both programs resolve relative paths
-    /// below the folder of the example.
+    /// Returns the command that starts the control plane. Relative paths are relative to the folder
+    /// of the example.
     fn command(&self, example: &Example, address: SocketAddr) -> Command {
         let address = address.to_string();
         let mut command = match &self.program {
@@ -171,7 +171,7 @@ impl Stage {
         command
     }
 
-    /// Waits until every bundle is built or has failed; returns the built files.
+    /// Waits until each bundle was built or has failed; returns the names of the built files.
     async fn made(&self, base: &str, folder: &Path) -> Result<BuiltFiles, Box<dyn Error>> {
         let mut made = BuiltFiles::default();
         let listed = self.get(&format!("{base}/v1/bundles")).await?;
@@ -205,7 +205,7 @@ impl Stage {
     }
 
     /// Repeats a request until it succeeds. OPA Control Plane responds with 500 or 401 while it
-    /// writes to its database, and a build has no status before its end.
+    /// writes to its database, and a build has no status before it ends.
     async fn ask(&self, address: &str, request: RequestBuilder) -> Result<Value, Box<dyn Error>> {
         let begun = Instant::now();
         let request = request.bearer_auth(KEY).build()?;

@@ -1,4 +1,4 @@
-//! Parser of the examples of OPA Control Plane, which consist of commands and files.
+//! Parser of the examples, each of which consists of commands and files.
 
 use std::error::Error;
 
@@ -7,20 +7,20 @@ use std::error::Error;
 pub(super) struct Example {
     /// Name of the example.
     pub(super) name: String,
-    /// Files of the example: path and content of each.
+    /// Paths and contents of the files.
     pub(super) files: Vec<(String, String)>,
-    /// Steps to run before the control plane starts.
+    /// Steps before the start of the control plane.
     pub(super) steps: Vec<Step>,
-    /// Configuration files and folders of the control plane.
+    /// Paths of configuration files and folders for the control plane.
     pub(super) config: Vec<String>,
-    /// Documents to write while the control plane runs: the path below the API, and the body.
+    /// Requests while the control plane runs: the path after the API prefix, and the body.
     pub(super) puts: Vec<(String, String)>,
 }
 
-/// Step to run before the control plane starts.
+/// Step before the start of the control plane.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Changes the current folder, by a relative path.
+    /// Changes the current folder to a relative path.
     Enter(String),
     /// Sets an environment variable.
     Set(String, String),
@@ -29,8 +29,8 @@ pub(super) enum Step {
 }
 
 impl Example {
-    /// Parses an example. Keeps the commands that prepare files, the first start of the control
-    /// plane, and writes of documents; ignores comparisons of results.
+    /// Parses an example: the commands that prepare files, the first start of a control plane, and
+    /// requests that write documents. Other commands compare results and are ignored.
     ///
     /// # Errors
     /// When no command starts a control plane.
@@ -80,7 +80,7 @@ impl Example {
         }
     }
 
-    /// Returns the path prefix of the control plane's API.
+    /// Returns the path prefix of the API.
     pub(super) fn prefix(&self) -> &str {
         let mut lines = self.files.iter().flat_map(|(_, text)| text.lines());
         let prefix = lines.find_map(|line| line.trim().strip_prefix("api_prefix:"));
@@ -88,7 +88,7 @@ impl Example {
     }
 }
 
-/// Splits an example into its commands and its files.
+/// Splits the text of an example into commands and files.
 fn split(text: &str) -> (Vec<&str>, Vec<(String, String)>) {
     let mut commands = Vec::new();
     let mut files: Vec<(String, String)> = Vec::new();
@@ -105,7 +105,7 @@ fn split(text: &str) -> (Vec<&str>, Vec<(String, String)>) {
     (commands, files)
 }
 
-/// Splits a command into words; single quotes preserve spaces.
+/// Splits a command into words at spaces outside of single quotes.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let (mut word, mut begun, mut quoted) = (String::new(), false, false);
@@ -131,7 +131,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Extracts the path and the body of a PUT from the arguments of `curl`.
+/// Returns the path and the body of a PUT request, given the arguments of `curl`.
 fn put(words: &[&str]) -> Option<(String, String)> {
     let after = |flag: &str| {
         let at = words.iter().position(|word| *word == flag)?;

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// Persistent connection to a server.
+/// Persistent connection to a server, with the body of the last response.
 #[derive(Debug)]
 pub(crate) struct Client {
     stream: BufReader<TcpStream>,
@@ -13,7 +13,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Opens a connection.
+    /// Opens a connection to a server.
     pub(crate) fn connect(address: SocketAddr) -> Result<Self, Box<dyn Error>> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
@@ -43,7 +43,7 @@ impl Client {
         .into_bytes()
     }
 
-    /// Sends a request and reads the whole response; returns its status.
+    /// Sends a request, reads the complete response, and returns its status.
     pub(crate) fn exchange(&mut self, request: &[u8]) -> Result<u16, Box<dyn Error>> {
         self.stream.get_mut().write_all(request)?;
         let mut line = String::new();
@@ -89,7 +89,7 @@ impl Client {
         }
     }
 
-    /// Reads `length` bytes from the connection and appends them to the body.
+    /// Reads `length` bytes and appends them to the body.
     fn take(&mut self, length: usize) -> io::Result<()> {
         let begin = self.body.len();
         self.body.resize(begin + length, 0);
@@ -102,7 +102,7 @@ impl Client {
         &self.body
     }
 
-    /// Sends a request that must succeed; returns the body of the response.
+    /// Sends a request and returns the body of the response. A failure status is an error.
     pub(crate) fn ok(
         &mut self,
         method: &str,

@@ -1,4 +1,4 @@
-//! Runs external programs as child processes.
+//! External programs as child processes.
 
 use std::error::Error;
 use std::fs;
@@ -15,12 +15,12 @@ use super::HANG_LIMIT;
 pub(crate) struct ExternalProcess(Child);
 
 impl ExternalProcess {
-    /// Starts a program with the log `NAME.log` in a folder, and waits until it accepts
+    /// Starts a program that logs to `NAME.log` in a folder, and waits until it accepts
     /// connections.
     ///
     /// # Errors
-    /// When the program cannot be started, ends, or accepts no connection; the error contains its
-    /// log.
+    /// When the program cannot be started, ends, or does not accept connections; the error contains
+    /// its log.
     pub(crate) fn start(
         name: &str,
         command: &mut Command,
@@ -52,7 +52,7 @@ impl Drop for ExternalProcess {
     }
 }
 
-/// Returns a loopback address whose port is currently free.
+/// Returns a loopback address with a free port.
 pub(crate) fn free_address() -> io::Result<SocketAddr> {
     TcpListener::bind("127.0.0.1:0")?.local_addr()
 }

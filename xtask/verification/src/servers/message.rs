@@ -1,10 +1,10 @@
-//! HTTP/1 messages, parsed without a library that would correct them.
+//! HTTP/1 messages, parsed without a library because libraries may correct errors.
 
 use std::io;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// Maximum length of a head, in bytes.
+/// Maximum length of a head (the first line and the headers), in bytes.
 const HEAD: usize = 1 << 20;
 
 /// HTTP request or response.
@@ -12,7 +12,7 @@ const HEAD: usize = 1 << 20;
 pub(crate) struct Message {
     /// Request line or status line.
     pub(crate) first: String,
-    /// Headers: names in lower case, and values.
+    /// Headers in order: names in lower case, with their values.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
 }
@@ -24,7 +24,7 @@ impl Message {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Returns the status of a response; 0 if there is none.
+    /// Returns the status of a response; 0 if the first line contains no status.
     pub(crate) fn status(&self) -> u16 {
         let status = self.first.split(' ').nth(1);
         status.and_then(|text| text.parse().ok()).unwrap_or(0)
@@ -41,7 +41,7 @@ impl Message {
     }
 }
 
-/// Reader of consecutive messages from a stream.
+/// Reader of the messages on a connection.
 #[derive(Debug)]
 pub(crate) struct Reader<S> {
     pub(crate) stream: S,
@@ -54,11 +54,11 @@ impl<S: AsyncRead + Unpin> Reader<S> {
         Self { stream, held }
     }
 
-    /// Reads the next message; returns none when the stream ends before a message begins. With
-    /// `bodiless`, for responses to HEAD, there is no body, whatever the head says.
+    /// Reads the next message; `None` if the connection is closed before a message. If `bodiless`
+    /// is true, as for responses to HEAD, the message has no body, whatever its headers are.
     ///
     /// # Errors
-    /// When the stream fails or ends within the message, or the message is malformed.
+    /// When the connection fails or ends within the message, or the message is malformed.
     pub(crate) async fn message(&mut self, bodiless: bool) -> io::Result<Option<Message>> {
         let Some(mut message) = self.begin().await? else {
             return Ok(None);
@@ -69,10 +69,10 @@ impl<S: AsyncRead + Unpin> Reader<S> {
         Ok(Some(message))
     }
 
-    /// Reads the next message without its body.
+    /// Reads the head of the next message.
     ///
     /// # Errors
-    /// When the stream fails or ends within the head.
+    /// When the connection fails or ends within the head.
     pub(crate) async fn begin(&mut self) -> io::Result<Option<Message>> {
         let Some(head) = self.head().await? else {
             return Ok(None);
@@ -91,10 +91,10 @@ impl<S: AsyncRead + Unpin> Reader<S> {
         }))
     }
 
-    /// Reads the body of a message whose head has been read.
+    /// Reads the body of a message, after its head was read.
     ///
     /// # Errors
-    /// When the stream fails or ends within the body.
+    /// When the connection fails or ends within the body.
     pub(crate) async fn finish(&mut self, message: &mut Message) -> io::Result<()> {
         let chunked = message
             .header("transfer-encoding")
@@ -108,7 +108,7 @@ impl<S: AsyncRead + Unpin> Reader<S> {
         Ok(())
     }
 
-    /// Reads the bytes of a head up to the empty line.
+    /// Reads the bytes of a head, up to its empty line.
     async fn head(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
             let end = self.held.windows(4).position(|four| four == b"\r\n\r\n");
@@ -168,7 +168,7 @@ impl<S: AsyncRead + Unpin> Reader<S> {
         Ok(std::mem::replace(&mut self.held, rest))
     }
 
-    /// Reads available bytes into the buffer; returns false at the end of the stream.
+    /// Reads available bytes into the buffer; returns false at the end of the connection.
     pub(crate) async fn more(&mut self) -> io::Result<bool> {
         let mut piece = vec![0; 64 << 10];
         let read = self.stream.read(&mut piece).await?;

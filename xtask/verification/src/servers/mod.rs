@@ -27,8 +27,8 @@ pub(crate) use restarting::RestartingOpa;
 pub(crate) use sink::{FailureMode, Sink};
 pub(crate) use wire::{Failure, Wire, ask, done, request, request_with, within};
 
-/// How long a check waits for an expected event. The limit only ends hangs, and is not a
-/// performance requirement.
+/// Timeout of waits for expected events, which only ends hangs. It is not a performance
+/// requirement.
 pub(crate) const HANG_LIMIT: Duration = Duration::from_secs(120);
 
 /// Running server, killed when dropped.
@@ -37,13 +37,13 @@ pub(crate) struct Server {
     /// Address of the server.
     pub(crate) address: SocketAddr,
     process: Child,
-    /// Time from the start to the first successful response.
+    /// Time between the start and the first successful response.
     pub(crate) startup: Duration,
 }
 
 impl Server {
-    /// Starts a program and waits until it responds. The program logs only errors unless the
-    /// arguments set a log level.
+    /// Starts a program and waits until it responds. The program logs only errors, unless the
+    /// arguments contain a log level.
     pub(crate) fn start(
         program: &Path,
         arguments: &[&str],
@@ -61,7 +61,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Starts a program with the same log level, without waiting until it responds.
+    /// Starts a program like [`Server::start`], without waiting until it responds.
     pub(crate) fn spawn(
         program: &Path,
         arguments: &[&str],
@@ -103,7 +103,7 @@ impl Server {
         self.of_status("VmRSS:")
     }
 
-    /// Returns the peak resident memory of the server so far, in KiB.
+    /// Returns the peak resident memory of the server in KiB.
     pub(crate) fn peak_memory(&self) -> Result<f64, Box<dyn Error>> {
         self.of_status("VmHWM:")
     }

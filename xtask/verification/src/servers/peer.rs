@@ -1,4 +1,4 @@
-//! Scripted server, which responds, hangs or closes the connection as a handler decides.
+//! Scripted server: a handler decides for each request if it responds, hangs or disconnects.
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,24 +13,24 @@ use tokio::time::sleep;
 
 use super::message::{Message, Reader};
 
-/// Reaction of a peer to a request.
+/// Reaction to a request.
 #[derive(Debug, Clone)]
 pub(crate) enum PeerScript {
-    /// Responds with a status, additional header lines, each with its line end, and a body.
+    /// Responds with a status, additional header lines (each with its line end), and a body.
     Answer(u16, String, Vec<u8>),
-    /// Sends raw bytes, and then a chunk repeatedly with a pause before each, or nothing more if
-    /// the chunk is empty.
+    /// Sends raw bytes, then a chunk again and again, with a pause before each. If the chunk is
+    /// empty, sends nothing more and leaves the connection open.
     Stream(Vec<u8>, Vec<u8>, Duration),
     /// Sends raw bytes and closes the connection.
     Cut(Vec<u8>),
     /// Never responds.
     Hang,
-    /// Closes the connection.
+    /// Closes the connection without a response.
     Close,
 }
 
 impl PeerScript {
-    /// Returns a response with only a status.
+    /// Returns a response with a status and an empty body.
     pub(crate) fn status(status: u16) -> Self {
         Self::Answer(status, String::new(), Vec::new())
     }
@@ -41,7 +41,7 @@ type Handler = Arc<dyn Fn(Message) -> Saying + Send + Sync>;
 type Waiting = Pin<Box<dyn Future<Output = ()> + Send>>;
 type Gate = Arc<dyn Fn(&Message) -> Waiting + Send + Sync>;
 
-/// Running peer; stopped with its connections when dropped.
+/// Running scripted server; stopped with its connections when dropped.
 #[derive(Debug)]
 pub(crate) struct Peer {
     pub(crate) address: SocketAddr,
@@ -49,7 +49,7 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// Listens on a loopback port; 0 selects a free one.
+    /// Starts a server on a loopback port; 0 selects a free one.
     ///
     /// # Errors
     /// When the port is in use.
@@ -63,8 +63,8 @@ impl Peer {
         Self::behind(port, |_| async {}, handler).await
     }
 
-    /// Listens on a loopback port; 0 selects a free one. Reads the body of a request only after the
-    /// gate has let its head pass.
+    /// Starts a server on a loopback port; 0 selects a free one. For each request, the server reads
+    /// the head, waits for the future that `gate` returns for it, and only then reads the body.
     ///
     /// # Errors
     /// When the port is in use.
@@ -85,10 +85,10 @@ impl Peer {
         Ok(Self { address, task })
     }
 
-    /// Stops the peer and frees its port.
+    /// Stops the server and frees its port.
     pub(crate) async fn end(mut self) {
         self.task.abort();
-        // The task was aborted.
+        // The task was aborted, so its result is an error.
         drop((&mut self.task).await);
     }
 }
@@ -100,7 +100,7 @@ impl Drop for Peer {
 }
 
 async fn serve(listener: TcpListener, gate: Gate, handler: Handler) {
-    // Dropped with the task, which closes all connections.
+    // Dropping the set aborts its tasks, which closes all connections.
     let mut connections = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
         connections.spawn(connection(stream, Arc::clone(&gate), Arc::clone(&handler)));
@@ -131,7 +131,7 @@ async fn connection(stream: TcpStream, gate: Gate, handler: Handler) {
                 }
             }
             PeerScript::Stream(start, piece, pause) => {
-                // The client has disconnected.
+                // An error means that the client has disconnected.
                 drop(stream_on(&mut reader.stream, &start, &piece, pause).await);
                 return;
             }
@@ -145,7 +145,7 @@ async fn connection(stream: TcpStream, gate: Gate, handler: Handler) {
     }
 }
 
-/// Writes bytes, and then a chunk repeatedly until the client disconnects.
+/// Writes bytes, then a chunk repeatedly, until the client disconnects.
 async fn stream_on(
     to: &mut TcpStream,
     start: &[u8],

@@ -1,4 +1,4 @@
-//! Process of one of our programs, observed from outside.
+//! Server process, with its log, memory and CPU time.
 
 use std::fs;
 use std::io;
@@ -13,16 +13,16 @@ use tokio::time::sleep;
 use super::wire::{Failure, ask, request_with};
 use super::{HANG_LIMIT, free_address};
 
-/// Unit in which Linux reports CPU times.
+/// Unit of the CPU times that Linux reports.
 const TICK: Duration = Duration::from_millis(10);
 
-/// Number and interval of the samples that determine whether a process is idle; at least one in
-/// `IDLE` samples must find it idle.
+/// Number of samples in a check that a process is idle. In at least `IDLE` samples, no thread may
+/// be runnable.
 const LOOKS: u32 = 20;
 const LOOK: Duration = Duration::from_millis(10);
 const IDLE: u32 = 8;
 
-/// Source address of the requests that check whether the process responds.
+/// Source address of requests that check if the process responds.
 const HERE: [u8; 4] = [127, 0, 0, 1];
 
 /// Running server, killed when dropped.
@@ -57,19 +57,18 @@ pub(super) fn taken_by(process: u32) -> io::Result<Taken> {
 }
 
 impl Process {
-    /// Starts the command of a server on a free address, with its log in a file of the folder, and
-    /// waits until it responds.
+    /// Starts a server on a free address, with its log in a file of the folder, and waits until it
+    /// responds.
     ///
-    /// # Errors
-    /// When the command cannot be started, ends, or does not respond; the error contains its log.
+    /// When the command cannot be started, ends, or does not respond; the error contains the log.
     pub(crate) async fn start(command: &mut Command, folder: &Path) -> Result<Self, Failure> {
         Self::start_behind(None, command, folder).await
     }
 
-    /// Starts the command of a server that requires this bearer token, and waits until it responds.
+    /// Starts a server like [`Process::start`]; it requires a bearer token in requests.
     ///
     /// # Errors
-    /// As [`Process::start`].
+    /// When the server does not start, as for [`Process::start`].
     pub(crate) async fn start_behind(
         token: Option<&str>,
         command: &mut Command,
@@ -92,7 +91,7 @@ impl Process {
         }
     }
 
-    /// Starts the command of a server on a free address, without waiting until it responds.
+    /// Starts a server on a free address, without waiting until it responds.
     ///
     /// # Errors
     /// When the command cannot be started.
@@ -118,18 +117,18 @@ impl Process {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// Returns the size of the log of the process, in bytes.
+    /// Returns the size of the log in bytes.
     pub(crate) fn logged(&self) -> io::Result<u64> {
         Ok(fs::metadata(&self.log)?.len())
     }
 
-    /// Limits the size of the files that the process writes, which simulates a full disk, or
+    /// Limits the size of files that the process writes, which simulates a full disk; `None`
     /// removes the limit.
     pub(crate) fn limit_files(&self, bytes: Option<u64>) -> io::Result<()> {
         self.limit(Resource::Fsize, bytes)
     }
 
-    /// Limits the address space of the process, so that unbounded memory use ends the process and
+    /// Limits the address space of the process: unlimited use of memory then ends the process, and
     /// does not affect the machine.
     pub(crate) fn limit_space(&self, bytes: u64) -> io::Result<()> {
         self.limit(Resource::As, Some(bytes))
@@ -168,9 +167,9 @@ impl Process {
         Ok(taken.own + taken.kernel)
     }
 
-    /// Whether the process becomes idle within a time: its CPU usage falls below `share` of one
-    /// processor, and none of its threads is runnable in some samples. On a busy machine a process
-    /// may use little CPU time and still be runnable.
+    /// Waits until the process is idle, and returns false after a timeout. It is idle if it uses
+    /// less than `share` of a processor, and in some samples none of its threads is runnable: on a
+    /// busy machine, a process may use little CPU time and still be runnable.
     pub(crate) async fn rests(&self, time: Duration, share: f64) -> io::Result<bool> {
         let begun = Instant::now();
         while begun.elapsed() < time {
@@ -189,10 +188,10 @@ impl Process {
         Ok(false)
     }
 
-    /// Whether a thread of the process is running or runnable.
+    /// Returns true if a thread of the process is running or runnable.
     fn wants(&self) -> io::Result<bool> {
         for thread in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
-            // The thread may have ended meanwhile.
+            // The thread may have ended in the meantime.
             let stat = fs::read_to_string(thread?.path().join("stat")).unwrap_or_default();
             let state = stat.rsplit(')').next().unwrap_or_default().trim_start();
             if state.starts_with('R') {
@@ -210,7 +209,7 @@ impl Process {
         Ok(kill_process(Pid::from_child(&self.child), signal)?)
     }
 
-    /// Returns the exit status if the process ends within a time.
+    /// Waits for the end of the process; returns `None` after a timeout.
     pub(crate) async fn ends(&mut self, time: Duration) -> io::Result<Option<ExitStatus>> {
         let begun = Instant::now();
         loop {

@@ -1,4 +1,4 @@
-//! TCP proxy that can disconnect, block and delay.
+//! TCP proxy that can disconnect, block and delay connections.
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,26 +11,26 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::sleep;
 
-/// Delay of each chunk in the mode `Slow`.
+/// Delay of each piece of data in the mode `Slow`.
 const DELAY: Duration = Duration::from_millis(200);
 
-/// Forwarding mode of the proxy.
+/// Mode of the proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProxyMode {
-    /// Forwards data.
+    /// Forwards data immediately.
     Open,
     /// Forwards data with a delay.
     Slow,
-    /// Holds back data in both directions without closing connections.
+    /// Retains data in both directions, without closing connections.
     Blocked,
-    /// Holds back only data to the server, or only data from the server.
+    /// Retains data in one direction: to the server, or from the server.
     NothingTo,
     NothingFrom,
     /// Closes all connections, including new ones.
     Cut,
 }
 
-/// Directions of a connection.
+/// Direction of data, in relation to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Direction {
     To,
@@ -38,7 +38,7 @@ enum Direction {
 }
 
 impl ProxyMode {
-    /// Whether the mode holds back data in this direction.
+    /// Returns true if the mode retains data in a direction.
     fn holds(self, direction: Direction) -> bool {
         match self {
             Self::Blocked => true,
@@ -53,9 +53,9 @@ impl ProxyMode {
 #[derive(Debug, Clone, Copy)]
 struct State {
     way: ProxyMode,
-    /// Number of the first connection on which data is forwarded: earlier ones are dead.
+    /// Number of the first connection on which data is forwarded; earlier ones are blocked forever.
     first: u64,
-    /// Number of connections accepted so far.
+    /// Number of accepted connections so far.
     made: u64,
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct Proxy {
 }
 
 impl Proxy {
-    /// Listens on a free port and forwards to an address.
+    /// Starts a proxy on a free port, in front of the server at an address.
     ///
     /// # Errors
     /// When no port is free.
@@ -101,7 +101,7 @@ impl Proxy {
         self.state.send_modify(|state| state.way = way);
     }
 
-    /// Stops forwarding on all existing connections, without closing them.
+    /// Blocks all existing connections forever, without closing them.
     pub(crate) fn forget(&self) {
         self.state.send_modify(|state| state.first = state.made + 1);
     }
@@ -147,7 +147,7 @@ async fn forward(
             return Ok(());
         }
         let arrives = |state: &State| number >= state.first && !state.way.holds(direction);
-        // The proxy outlives its connections.
+        // Fails only if the proxy was dropped.
         let is_slow = state.wait_for(arrives).await;
         let is_slow = is_slow.is_ok_and(|state| state.way == ProxyMode::Slow);
         if is_slow {

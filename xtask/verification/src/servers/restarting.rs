@@ -1,4 +1,4 @@
-//! OPA, restarted whenever a request makes it panic.
+//! OPA as a process that is restarted after every panic.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -8,16 +8,16 @@ use tempfile::TempDir;
 use super::{Client, Server};
 use crate::real_opa;
 
-/// Option that limits the address space of OPA's process: the value of a short call can use all
+/// Option of `prlimit` for the address space of OPA in bytes: the value of a short call can use all
 /// memory of the machine.
 const MEMORY: &str = "--as=8589934592";
 
-/// Process of OPA and a connection to it.
+/// Running OPA, with a connection to it.
 #[derive(Debug)]
 pub(crate) struct RestartingOpa {
     program: PathBuf,
     arguments: &'static [&'static str],
-    /// Base documents that each process is started with.
+    /// Base documents, which are loaded at each start.
     documents: Option<&'static str>,
     folder: TempDir,
     process: Server,
@@ -25,7 +25,7 @@ pub(crate) struct RestartingOpa {
 }
 
 impl RestartingOpa {
-    /// Builds and starts OPA with additional arguments and base documents.
+    /// Builds OPA, and starts it with arguments and base documents.
     ///
     /// # Errors
     /// When OPA cannot be built or does not respond.
@@ -46,13 +46,13 @@ impl RestartingOpa {
         })
     }
 
-    /// Returns the path of the program.
+    /// Returns the path of the OPA executable.
     pub(crate) fn program(&self) -> &Path {
         &self.program
     }
 
-    /// Sends a request and reads the whole response. Returns its status, or none if OPA panics,
-    /// which closes the connection and leaves its locks locked.
+    /// Sends a request and returns the status of the response. If OPA panics, it closes the
+    /// connection and its locks remain locked, so it is restarted and `None` is returned.
     ///
     /// # Errors
     /// When OPA cannot be restarted.

@@ -1,4 +1,4 @@
-//! Sink for decision logs with switchable failure modes.
+//! Receiver of decision logs with selectable failures.
 
 use std::io::Read as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,18 +10,18 @@ use super::message::Message;
 use super::peer::{Peer, PeerScript};
 use super::wire::Failure;
 
-/// Behaviour of a sink.
+/// Behaviour of the receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FailureMode {
     Good,
     Fails,
     Hangs,
     HangsUp,
-    /// Accepts the decisions and then closes the connection.
+    /// Accepts the decisions, and then closes the connection without a response.
     TakesAndHangsUp,
 }
 
-/// Decision-log sink. Clones share their state.
+/// Receiver of decision logs. Clones share their state.
 #[derive(Debug, Clone)]
 pub(crate) struct Sink(Arc<Mutex<Received>>);
 
@@ -56,19 +56,20 @@ impl Sink {
         self.received().ids.clone()
     }
 
-    /// Returns the error of the first upload that could not be parsed, if there is one.
+    /// Returns the error of the first upload that could not be parsed; `None` if all could be
+    /// parsed.
     pub(crate) fn garbage(&self) -> Option<String> {
         self.received().garbage.first().cloned()
     }
 
-    /// Forgets everything received.
+    /// Removes all recorded ids and errors.
     pub(crate) fn clear(&self) {
         let mut told = self.received();
         told.ids.clear();
         told.garbage.clear();
     }
 
-    /// Starts the sink on a port.
+    /// Starts the receiver on a port.
     ///
     /// # Errors
     /// When the port is in use.
@@ -100,7 +101,7 @@ impl Sink {
     }
 }
 
-/// Returns the decision ids of an upload.
+/// Returns the ids of the decisions in an upload.
 fn decisions(body: &[u8]) -> Result<Vec<String>, Failure> {
     let mut text = Vec::new();
     GzDecoder::new(body).read_to_end(&mut text)?;

@@ -1,4 +1,4 @@
-//! Raw connections with a chosen source address.
+//! HTTP/1 connections with a chosen source address.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -21,7 +21,7 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// Connects to a server from a loopback address.
+    /// Connects to a server, with a loopback address as the source.
     ///
     /// # Errors
     /// When the server does not accept the connection.
@@ -29,7 +29,7 @@ impl Wire {
         Self::narrow(to, from, None).await
     }
 
-    /// Connects from a loopback address, with a receive buffer of this size in bytes.
+    /// Connects like [`Wire::connect`], with a receive buffer of a given size in bytes.
     ///
     /// # Errors
     /// When the server does not accept the connection.
@@ -52,33 +52,33 @@ impl Wire {
     /// Sends bytes.
     ///
     /// # Errors
-    /// When the server has closed the connection, or does not read.
+    /// When the server has closed the connection, or does not read for a long time.
     pub(crate) async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         within(HANG_LIMIT, self.reader.stream.write_all(bytes)).await
     }
 
-    /// Reads the next response.
+    /// Reads the next response, with the timeout [`HANG_LIMIT`].
     ///
     /// # Errors
-    /// When none arrives.
+    /// When no response arrives.
     pub(crate) async fn answer(&mut self) -> io::Result<Message> {
         self.answer_within(HANG_LIMIT).await
     }
 
-    /// Reads the next response, which must arrive within a time.
+    /// Reads the next response, with a timeout.
     ///
     /// # Errors
-    /// When none arrives.
+    /// When no response arrives in time.
     pub(crate) async fn answer_within(&mut self, time: Duration) -> io::Result<Message> {
         let message = within(time, self.reader.message(false)).await?;
         message.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
-    /// Reads the head of the next response without its body. Consumes the connection, as nothing
-    /// after the head can be read.
+    /// Reads the head of the next response. The connection cannot be used afterwards, because the
+    /// body is not read.
     ///
     /// # Errors
-    /// When none arrives.
+    /// When no response arrives.
     pub(crate) async fn head(mut self) -> io::Result<Message> {
         let message = within(HANG_LIMIT, self.reader.message(true)).await?;
         message.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
@@ -87,22 +87,22 @@ impl Wire {
     /// Sends a request and reads its response.
     ///
     /// # Errors
-    /// When none arrives.
+    /// When no response arrives.
     pub(crate) async fn ask(&mut self, request: &[u8]) -> io::Result<Message> {
         self.send(request).await?;
         self.answer().await
     }
 
-    /// Whether the server closes the connection within this time, ignoring any data.
+    /// Returns true if the server closes the connection within a time; received data is ignored.
     pub(crate) async fn closes(&mut self, time: Duration) -> bool {
         let ended = async { while matches!(self.reader.more().await, Ok(true)) {} };
         timeout(time, ended).await.is_ok()
     }
 
-    /// Closes the sending side of the connection.
+    /// Closes the sending side of the connection, which ends the client's data.
     ///
     /// # Errors
-    /// When the connection is closed.
+    /// When the connection is already closed.
     pub(crate) async fn half_close(&mut self) -> io::Result<()> {
         self.reader.stream.shutdown().await
     }
@@ -110,7 +110,7 @@ impl Wire {
     /// Resets the connection.
     ///
     /// # Errors
-    /// When the connection is closed.
+    /// When the connection is already closed.
     pub(crate) fn reset(self) -> io::Result<()> {
         self.reader.stream.set_zero_linger()
     }
@@ -121,7 +121,7 @@ impl Wire {
     }
 }
 
-/// Sends one request on a new connection, and reads its response.
+/// Sends a request on a new connection, and reads the response.
 ///
 /// # Errors
 /// When there is no response.
@@ -129,10 +129,10 @@ pub(crate) async fn ask(to: SocketAddr, from: [u8; 4], request: &[u8]) -> io::Re
     Wire::connect(to, from).await?.ask(request).await
 }
 
-/// Sends one request on a new connection; the response must report success.
+/// Sends a request on a new connection. A failure status of the response is an error.
 ///
 /// # Errors
-/// When there is no response, or it does not report success.
+/// When there is no response, or its status is a failure.
 pub(crate) async fn done(to: SocketAddr, from: [u8; 4], asked: &[u8]) -> Result<Message, Failure> {
     let answer = ask(to, from, asked).await?;
     match answer.status() {
@@ -161,10 +161,10 @@ pub(crate) fn request_with(method: &str, path: &str, headers: &str, body: &[u8])
     bytes
 }
 
-/// Awaits a future with a timeout.
+/// Awaits a future, with a timeout.
 ///
 /// # Errors
-/// Returns errors of the future, and a timeout.
+/// The error of the future, or a timeout.
 pub(crate) async fn within<T>(
     time: Duration,
     future: impl Future<Output = io::Result<T>>,

@@ -1,4 +1,4 @@
-//! Soak clients, each of which writes only its own data.
+//! Clients of the soak test; each writes only its own data.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,28 +12,28 @@ use super::environment::{BUNDLE, DefinitionServer};
 use super::model::{Documents, Random};
 use crate::servers::{Failure, HANG_LIMIT, Message, Wire, request, request_with};
 
-/// Number of clients of each type.
+/// Number of clients of each kind.
 pub(super) const EACH: u64 = 3;
 
-/// Pause between two requests of a client, so that the servers are not overloaded.
+/// Pause between two requests of a client, which limits the load of the servers.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// Source address of the clients.
 const HERE: [u8; 4] = [127, 0, 0, 1];
 
-/// Results of one client, or of several with the same name.
+/// Results of one client, or the sum of several with the same name.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     name: &'static str,
     milliseconds: Vec<f64>,
     /// Ids of the decisions that the client received.
     pub(super) ids: Vec<String>,
-    /// Number of further decisions, whose ids are only in the decision log.
+    /// Number of decisions without an id in the response; their ids are only in the decision log.
     pub(super) unnamed: usize,
 }
 
 impl Tally {
-    /// Merges the tallies with the same name.
+    /// Adds up the results with the same name.
     pub(super) fn by_name(tallies: Vec<Self>) -> Vec<Self> {
         let mut all: BTreeMap<&str, Self> = BTreeMap::new();
         for tally in tallies {
@@ -63,7 +63,7 @@ impl fmt::Display for Tally {
     }
 }
 
-/// Client with its connection to a server.
+/// Client with a connection to a server.
 struct Client {
     wire: Wire,
     tally: Tally,
@@ -79,7 +79,7 @@ impl Client {
         Ok(Self { wire, tally })
     }
 
-    /// Sends a request whose response must have this status.
+    /// Sends a request; another status of the response is an error.
     async fn ask(&mut self, asked: &[u8], status: u16) -> Result<Message, Failure> {
         let begun = Instant::now();
         let answer = self.wire.ask(asked).await?;
@@ -97,7 +97,7 @@ impl Client {
         Ok(answer)
     }
 
-    /// Sends a request whose response must have this `result`.
+    /// Sends a request; another `result` in the response is an error.
     async fn result(&mut self, asked: &[u8], due: Option<&Value>) -> Result<(), Failure> {
         let body = self.ask(asked, 200).await?.json();
         match body.get("result") == due {
@@ -110,7 +110,7 @@ impl Client {
     }
 }
 
-/// Writes and reads documents that only this client uses.
+/// Writes and reads documents that no other client uses.
 pub(super) async fn documents(
     to: SocketAddr,
     number: u64,
@@ -132,7 +132,7 @@ pub(super) async fn documents(
     Ok(client.tally)
 }
 
-/// Writes a policy that only this client uses, tries to replace it with an invalid one, and removes
+/// Writes a policy that no other client uses, tries to replace it by an invalid one, and removes
 /// it.
 pub(super) async fn policies(
     to: SocketAddr,
@@ -207,7 +207,7 @@ pub(super) async fn decisions(
                 let asked = request("POST", "/v1/compile", &query.to_string());
                 let body = client.ask(&asked, 200).await?.json();
                 let left = body.pointer("/result/queries").and_then(Value::as_array);
-                // A sufficient level needs no user: one of the conditions is empty.
+                // If the level in the input is sufficient, the condition about the user is empty.
                 let always = left.is_some_and(|left| left.contains(&json!([])));
                 if always != (level > 7) || left.is_none_or(Vec::is_empty) {
                     return Err(format!("level {level} leaves {body}").into());
@@ -218,7 +218,8 @@ pub(super) async fn decisions(
     Ok(client.tally)
 }
 
-/// Changes definitions of the control plane, and waits until the engine has activated each change.
+/// Changes definitions of the control plane; after each change, waits until the engine has
+/// activated it.
 pub(super) async fn definitions(place: DefinitionServer, until: Instant) -> Result<Tally, Failure> {
     let mut client = Client::new("definitions", place.control).await?;
     let mut engine = Client::new("definitions", place.engine).await?;
@@ -264,8 +265,8 @@ pub(super) async fn definitions(place: DefinitionServer, until: Instant) -> Resu
     Ok(client.tally)
 }
 
-/// Waits until the engine has activated a change. Until then only the previous change may be
-/// visible.
+/// Waits until the engine has activated a change. Until then, only the previous change is a correct
+/// result.
 async fn follow(engine: &mut Client, count: u64) -> Result<(), Failure> {
     let begun = Instant::now();
     let asked = request("GET", "/v1/data/bundled/count", "");

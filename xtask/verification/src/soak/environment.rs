@@ -1,4 +1,4 @@
-//! Environment of the soak test: both servers, storage and sink.
+//! Servers of the soak test: engine, control plane, storage, and receiver of decision logs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -27,20 +27,20 @@ const POLICY: &str = "package soak\n\ndefault allow := false\n\nallow if input.u
     allow if input.level > 7\n\n\
     doubled contains 2 * n if {\n\tsome n in numbers.range(0, input.level)\n\tn > 0\n}\n";
 
-/// All servers; stopped when dropped.
+/// Running servers; stopped when dropped.
 #[derive(Debug)]
 pub(super) struct Environment {
     pub(super) engine: Process,
     pub(super) control: Process,
     sink: Sink,
-    /// Ids of all decisions that clients received.
+    /// Ids of all decisions in responses.
     answered: BTreeSet<String>,
-    /// Number of further decisions that clients received without an id.
+    /// Number of decisions in responses without an id.
     unnamed: usize,
     _peers: [Peer; 2],
 }
 
-/// Addresses of the servers and API key for the client that changes definitions.
+/// Addresses and API key for the client that changes definitions.
 #[derive(Debug)]
 pub(super) struct DefinitionServer {
     pub(super) control: SocketAddr,
@@ -109,17 +109,17 @@ impl Environment {
         }
     }
 
-    /// Records the decisions that clients received.
+    /// Records the decisions in a client's results.
     pub(super) fn remember(&mut self, tally: &Tally) {
         self.answered.extend(tally.ids.iter().cloned());
         self.unnamed += tally.unnamed;
     }
 
-    /// Waits until every decision has arrived at the sink, and stops the servers; returns messages
-    /// about errors.
+    /// Waits until the receiver has every decision, then stops the servers. Returns error messages
+    /// about lost or doubled decisions.
     ///
     /// # Errors
-    /// When a server has already ended.
+    /// When a server has ended before.
     pub(super) async fn end(&mut self) -> Result<Vec<String>, Failure> {
         let mut broken = Vec::new();
         let begun = Instant::now();
@@ -173,7 +173,7 @@ impl Environment {
     }
 }
 
-/// Starts a bundle server that serves a file, with an ETag for conditional requests.
+/// Starts a server for a bundle file, with an ETag for conditional requests.
 async fn shelve(file: PathBuf) -> Result<Peer, Failure> {
     let shelf = Peer::start(0, move |asked: Message| {
         let file = file.clone();
@@ -181,7 +181,7 @@ async fn shelve(file: PathBuf) -> Result<Peer, Failure> {
             let bytes = loop {
                 match fs::read(&file) {
                     Ok(bytes) => break bytes,
-                    // The first build is not finished yet.
+                    // The file does not exist before the first build.
                     Err(_) => sleep(Duration::from_millis(50)).await,
                 }
             };
@@ -195,7 +195,7 @@ async fn shelve(file: PathBuf) -> Result<Peer, Failure> {
     Ok(shelf.await?)
 }
 
-/// Returns an ETag: the 64-bit FNV-1a hash of the bytes.
+/// Returns an ETag for a content: its 64-bit FNV-1a hash.
 fn tag(bytes: &[u8]) -> String {
     let sum = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
         (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)

@@ -1,14 +1,14 @@
-//! Resident memory of a server over time.
+//! Growth of a server's resident memory.
 
 use std::fmt;
 
-/// Maximum ratio of a server's memory at the end to that just after its warm-up.
+/// Maximum ratio between the memory at the end and the memory after the warm-up.
 const GROWTH: f64 = 1.05;
 
-/// Growth that is attributed to the allocator and allowed, in KiB.
+/// Growth that is always allowed, in KiB: the allocator may cause it.
 const NOISE: f64 = 2_048.0;
 
-/// Samples of a server's resident memory after its warm-up.
+/// Samples of a server's resident memory, after the warm-up.
 #[derive(Debug)]
 pub(super) struct Memory {
     server: &'static str,
@@ -21,7 +21,7 @@ impl Memory {
         Self { server, looks }
     }
 
-    /// Records a resident size in KiB, if the server has warmed up.
+    /// Adds a sample in KiB; samples during the warm-up are ignored.
     pub(super) fn look(&mut self, resident: u64, warm: bool) {
         if warm {
             self.looks.push(resident);
@@ -36,7 +36,7 @@ impl Memory {
         (median(first), median(last.unwrap_or_default()))
     }
 
-    /// Returns an error if the memory has grown.
+    /// Returns an error message if the memory has grown too much.
     pub(super) fn broken(&self) -> Option<String> {
         let (first, last) = self.medians();
         let grown = last > (first * GROWTH).max(first + NOISE) || !first.is_finite();

@@ -1,5 +1,5 @@
-//! Soak test of both servers: every response is compared with a model, every decision must reach
-//! the sink once, and memory must not grow.
+//! Soak test of both servers: every response must match a model, every decision must be logged
+//! once, and memory must not grow.
 
 mod clients;
 mod environment;
@@ -21,16 +21,16 @@ use clients::Tally;
 use environment::Environment;
 use memory::Memory;
 
-/// Share of the test's duration in which memory may still grow.
+/// Share of the duration in which memory may grow.
 const WARM_UP: f64 = 0.35;
 
-/// Interval at which the servers' memory is sampled.
+/// Interval between two samples of memory.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Runs the soak test of both servers for this many seconds.
+/// Runs the soak test of both servers for a number of seconds.
 ///
 /// # Errors
-/// When a response is wrong or missing, a decision is lost or doubled, or memory grows.
+/// When a response is wrong or missing, a decision is lost or logged twice, or memory grows.
 pub(crate) fn run(seconds: u64, program: Option<&Path>) -> Result<(), Box<dyn Error>> {
     let program = match program {
         Some(program) => program.canonicalize()?,
@@ -42,7 +42,7 @@ pub(crate) fn run(seconds: u64, program: Option<&Path>) -> Result<(), Box<dyn Er
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        // Futures are dropped on an interrupt, which ends the servers.
+        // An interrupt drops the futures, which stops the servers.
         let mut terminated = signal(SignalKind::terminate())?;
         tokio::select! {
             soaked = soak(&program, &folder, Duration::from_secs(seconds)) => soaked.map_err(|why| why as Box<dyn Error>),
@@ -75,7 +75,7 @@ async fn soak(program: &Path, folder: &Path, time: Duration) -> Result<(), Failu
     let mut tallies: Vec<Tally> = Vec::new();
     while !clients.is_empty() {
         tokio::select! {
-            // The first failure ends the test.
+            // The first failure of a client ends the test.
             Some(ended) = clients.join_next() => tallies.push(ended??),
             () = sleep(LOOK) => {
                 let warm = begun.elapsed() > time.mul_f64(WARM_UP);

@@ -1,10 +1,10 @@
-//! Model of the documents that a client writes and reads.
+//! Model of the documents that one client writes and reads.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-/// Pseudo-random numbers that depend only on the seed.
+/// Pseudo-random numbers, determined by a seed.
 #[derive(Debug)]
 pub(super) struct Random(u64);
 
@@ -35,28 +35,28 @@ impl Random {
     }
 }
 
-/// Documents that the server must contain below a path, by key.
+/// Expected documents of the server below a path, by key.
 #[derive(Debug, Default)]
 pub(super) struct Documents(BTreeMap<String, Value>);
 
-/// Number of keys that documents may have.
+/// Number of keys.
 const KEYS: u64 = 16;
 
-/// Next request: its method, path below that of the documents, and body; with the expected status
-/// of the response.
+/// Next request (its method, its path relative to the documents, and its body) with the expected
+/// status.
 #[derive(Debug)]
 pub(super) struct Step {
     pub(super) method: &'static str,
     pub(super) path: String,
     pub(super) body: String,
     pub(super) status: u16,
-    /// Expected `result` of the response; the inner none if it must be absent, the outer none for
-    /// responses without a body.
+    /// Expected `result` of the response. The inner `None` means that the member is absent, the
+    /// outer one that the response has no body.
     pub(super) result: Option<Option<Value>>,
 }
 
 impl Documents {
-    /// Returns a random next step, and applies its change to the model.
+    /// Returns a random request with the expected response, and updates the documents.
     pub(super) fn step(&mut self, random: &mut Random) -> Step {
         let key = format!("k{}", random.below(KEYS));
         let value = random.value();
@@ -93,7 +93,7 @@ impl Documents {
                 }
             }
             6 => Step {
-                // A patch that fails half-way changes nothing.
+                // A patch with a failing operation changes nothing.
                 path: String::new(),
                 ..step(
                     "PATCH",

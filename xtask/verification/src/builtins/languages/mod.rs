@@ -1,5 +1,5 @@
-//! Operands of functions that parse a small language: valid sentences of its grammar, and nearly
-//! valid ones.
+//! Operands for functions that parse a small language: sentences of its grammar, most of them
+//! valid.
 
 mod addresses;
 mod networks;
@@ -16,8 +16,8 @@ mod yaml;
 use rego_generate::Choices;
 use serde_json::Value;
 
-/// Generates the operands of a call, in Rego syntax; none for functions without a small language,
-/// and for some calls of the others.
+/// Generates the operands of a call, in Rego syntax. Returns `None` for functions without a small
+/// language, and for some calls of the others.
 pub(super) fn operands(name: &str, choices: &mut Choices<'_>) -> Option<Vec<String>> {
     let grammars = [
         addresses::operands,
@@ -43,13 +43,13 @@ fn literal(text: impl Into<String>) -> String {
     Value::from(text.into()).to_string()
 }
 
-/// Concatenates random ones of these parts, at most this many.
+/// Concatenates at most `most` randomly chosen parts.
 fn joined(parts: &[&str], most: usize, choices: &mut Choices<'_>) -> String {
     let count = choices.below(most + 1);
     (0..count).map(|_| choices.of(parts)).collect()
 }
 
-/// Generates a comma-separated list of at most this many items.
+/// Generates a comma-separated list of at most `most` items.
 fn list(
     most: usize,
     choices: &mut Choices<'_>,
@@ -61,7 +61,7 @@ fn list(
     items.join(", ")
 }
 
-/// Returns a set of these comma-separated items.
+/// Returns a set with comma-separated items, in Rego syntax.
 fn set(items: &str) -> String {
     match items {
         "" => "set()".to_owned(),
@@ -69,14 +69,14 @@ fn set(items: &str) -> String {
     }
 }
 
-/// Generates digits, possibly with leading zeros.
+/// Generates at most `most` digits, possibly with leading zeros.
 fn digits(most: usize, choices: &mut Choices<'_>) -> String {
     let count = 1 + choices.below(most);
     let digit = |choices: &mut Choices<'_>| choices.of(&["1", "0", "2", "9", "3", "5", "4", "7"]);
     (0..count).map(|_| digit(choices)).collect()
 }
 
-/// Returns the string, or in rare cases the string with a character removed, doubled or replaced.
+/// Returns the string; in rare cases with one character removed, doubled or replaced.
 fn nearly(text: String, choices: &mut Choices<'_>) -> String {
     if !choices.rarely(6) || text.is_empty() {
         return text;

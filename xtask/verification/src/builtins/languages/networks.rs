@@ -23,7 +23,7 @@ pub(super) fn operands(name: &str, choices: &mut Choices<'_>) -> Option<Vec<Stri
     })
 }
 
-/// Generates several networks, in each of the forms that `net.cidr_contains_matches` accepts.
+/// Generates several networks, in one of the forms that `net.cidr_contains_matches` accepts.
 fn several(choices: &mut Choices<'_>) -> String {
     let text = |choices: &mut Choices<'_>| literal(network(choices));
     let item = |choices: &mut Choices<'_>| match choices.below(3) {
@@ -43,7 +43,8 @@ fn several(choices: &mut Choices<'_>) -> String {
                     item(choices)
                 )
             };
-            // At most one member, as duplicate names could have conflicting values.
+            // At most one member, because two members could have the same name and different
+            // values.
             format!("{{{}}}", list(1, choices, &member))
         }
     }
@@ -76,7 +77,7 @@ fn network(choices: &mut Choices<'_>) -> String {
     nearly(text, choices)
 }
 
-/// Generates a small network, because the result of the function lists all of its addresses.
+/// Generates a network with few addresses, because the function returns all of them.
 fn small_network(choices: &mut Choices<'_>) -> String {
     let (address, prefix) = if choices.rarely(3) {
         (

@@ -1,4 +1,4 @@
-//! Operands that are regular expressions and globs, with strings that they may match.
+//! Operands that are regular expressions and globs, and strings that may match them.
 
 use rego_generate::Choices;
 
@@ -213,7 +213,7 @@ fn template(choices: &mut Choices<'_>) -> Vec<String> {
     vec![literal(text), literal(value), literal(open), literal(close)]
 }
 
-/// Generates a pattern of the small language that `regex.globs_match` supports.
+/// Generates a pattern in the small language of `regex.globs_match`.
 fn simple(choices: &mut Choices<'_>) -> String {
     let parts = [
         "a", "b", "c", ".", "[a-c]", "[abc]", "[^a]", "\\.", "\\[", "[b-d]", "[", "]", "[]",

@@ -1,4 +1,4 @@
-//! Operands that are JSON strings, pointers, patches, paths of keys, and formatting options.
+//! Operands that are JSON documents, JSON pointers, patches, key paths, and formatting options.
 
 use rego_generate::Choices;
 
@@ -104,7 +104,7 @@ fn pointer(choices: &mut Choices<'_>) -> String {
     text
 }
 
-/// Generates a path, as a pointer or as an array of keys.
+/// Generates a path, either as a JSON pointer or as an array of keys.
 fn path(choices: &mut Choices<'_>) -> String {
     match choices.below(4) {
         0 => keys(choices),
@@ -176,7 +176,7 @@ fn options(choices: &mut Choices<'_>) -> String {
         ];
         choices.of(&pretty).to_owned()
     };
-    // No duplicate names, as their values would conflict.
+    // The names must differ; otherwise their values would conflict.
     let (one, other) = (member(choices), member(choices));
     if choices.rarely(2) || one.split(':').next() == other.split(':').next() {
         return format!("{{{one}}}");

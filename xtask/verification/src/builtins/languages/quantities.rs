@@ -1,10 +1,10 @@
-//! Operands that are numbers in strings, quantities with units, and boundary values of arithmetic.
+//! Operands that are numbers as strings, quantities with units, and limits of arithmetic.
 
 use rego_generate::Choices;
 
 use super::{digits, list, literal, nearly, set};
 
-/// Boundary values of arithmetic, and numbers in several notations.
+/// Limits of arithmetic, and numbers in several notations.
 const NUMBERS: [&str; 56] = [
     "0",
     "1",
@@ -131,7 +131,7 @@ fn number(choices: &mut Choices<'_>) -> String {
     }
 }
 
-/// Generates a number as it may be written in a string.
+/// Generates a number in one of its notations, without quotes.
 fn spelled(choices: &mut Choices<'_>) -> String {
     let odd = [
         "0x10", "0b11", "0o17", "NaN", "inf", "Infinity", "1_0", "+1", ".5", "1.", "", "-", "01",

@@ -1,4 +1,4 @@
-//! Operands that are strings over a small alphabet, so that one string often occurs in the other.
+//! Operands that are strings over a small alphabet, so that one often contains the other.
 
 use rego_generate::Choices;
 

@@ -1,4 +1,4 @@
-//! Operands for time functions: layouts with strings to parse, durations, time zones.
+//! Operands of time functions: layouts with strings to parse, durations, and time zones.
 
 use rego_generate::Choices;
 
@@ -27,7 +27,7 @@ const ZONES: [&str; 20] = [
     "europe/berlin",
 ];
 
-/// Parts of time layouts, each with strings that it parses.
+/// Parts of time layouts, each with strings to parse; the first string is valid.
 const PARTS: [(&str, &[&str]); 44] = [
     (
         "2006",
@@ -161,7 +161,7 @@ fn rfc3339(choices: &mut Choices<'_>) -> String {
     )
 }
 
-/// Generates a layout, and a string to parse with it.
+/// Generates a time layout, and a string to parse with it.
 fn layout(choices: &mut Choices<'_>) -> (String, String) {
     if choices.rarely(8) {
         return (
@@ -179,7 +179,7 @@ fn layout(choices: &mut Choices<'_>) -> (String, String) {
         layout.push_str(between);
         layout.push_str(part);
         text.push_str(between);
-        // The first string is always valid, the last ones are not.
+        // The first string of a part is valid, the last ones are invalid.
         let first = texts.first().copied().unwrap_or_default();
         text.push_str(if choices.rarely(3) {
             choices.of(texts)
@@ -247,7 +247,7 @@ fn nanoseconds(choices: &mut Choices<'_>) -> String {
     }
 }
 
-/// Removes leading zeros from digits.
+/// Returns digits without leading zeros.
 fn whole(digits: String) -> String {
     match digits.trim_start_matches('0') {
         "" => "0".to_owned(),

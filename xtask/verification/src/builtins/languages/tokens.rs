@@ -1,5 +1,5 @@
-//! Operands that are tokens, keys, certificates and signed requests: those of recorded calls,
-//! combined and changed in one place, and tokens that the call itself signs.
+//! Operands that are tokens, keys, certificates and signed requests: combinations of recorded
+//! operands, some of them with one change, and tokens that are signed in the call itself.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{joined, list, literal, nearly};
 
-/// Recorded call.
+/// Recorded call of a built-in function.
 #[derive(Debug, Deserialize)]
 struct Recorded {
     call: String,
@@ -62,7 +62,7 @@ pub(super) fn operands(name: &str, choices: &mut Choices<'_>) -> Option<Vec<Stri
     })
 }
 
-/// Returns the operand at a position of a recorded call of a function whose name has this prefix.
+/// Returns an operand of a recorded call, given its position and a prefix of the function's name.
 fn recorded(start: &str, position: usize, choices: &mut Choices<'_>) -> String {
     let all: Vec<&Value> = RECORDED
         .iter()
@@ -78,7 +78,7 @@ fn recorded(start: &str, position: usize, choices: &mut Choices<'_>) -> String {
     }
 }
 
-/// Returns the string, or in rare cases a changed one.
+/// Returns the string; in rare cases with a change.
 fn changed(text: &str, choices: &mut Choices<'_>) -> String {
     match choices.below(12) {
         0 => nearly(text.to_owned(), choices),
@@ -97,7 +97,7 @@ fn changed(text: &str, choices: &mut Choices<'_>) -> String {
     }
 }
 
-/// Generates a header or claims of a token, as JSON, from some of these members.
+/// Generates the JSON of a header or of claims, with some of the members.
 fn object(members: &[&str], choices: &mut Choices<'_>) -> String {
     let chosen = list(3, choices, &|choices| choices.of(members).to_owned());
     format!("{{{chosen}}}")
@@ -134,7 +134,7 @@ const CLAIMS: [&str; 14] = [
     "\"iss\": 1",
 ];
 
-/// Generates a token, as an expression that evaluates to it.
+/// Generates an expression that evaluates to a token.
 fn token(choices: &mut Choices<'_>) -> String {
     if choices.rarely(4) {
         return recorded("io.jwt.", 0, choices);
@@ -183,7 +183,7 @@ fn token(choices: &mut Choices<'_>) -> String {
     )
 }
 
-/// Generates the constraints of the verification of a token.
+/// Generates the constraints for `io.jwt.decode_verify`.
 fn constraints(choices: &mut Choices<'_>) -> String {
     let secret = choices.of(&[
         "\"secret\": \"secret\"",
@@ -218,14 +218,14 @@ fn constraints(choices: &mut Choices<'_>) -> String {
             members.push(choices.of(group).to_owned());
         }
     }
-    // A fixed time, as the current time could change the result between two calls.
+    // The time is fixed, because the current time could change the result between both sides.
     if !members.iter().any(|member| member.starts_with("\"time\"")) {
         members.push("\"time\": 1700000000000000000".to_owned());
     }
     format!("{{{}}}", members.join(", "))
 }
 
-/// Generates the operands of a call that signs a token deterministically.
+/// Generates the operands of `io.jwt.encode_sign`, for a deterministic signature.
 fn encode(choices: &mut Choices<'_>) -> Vec<String> {
     let once = |members: &[&str], choices: &mut Choices<'_>| {
         let (one, other) = (
@@ -316,7 +316,7 @@ fn options(choices: &mut Choices<'_>) -> String {
     format!("{{{}}}", members.join(", "))
 }
 
-/// Generates the operands of a call that signs a request.
+/// Generates the operands of `providers.aws.sign_req`.
 fn request(choices: &mut Choices<'_>) -> Vec<String> {
     let url = format!(
         "{}{}",

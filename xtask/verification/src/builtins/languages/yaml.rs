@@ -1,4 +1,4 @@
-//! Operands that are YAML documents, and strings that need quotes in YAML.
+//! Operands that are YAML documents, and strings that YAML must quote.
 
 use rego_generate::Choices;
 
@@ -165,7 +165,7 @@ fn flow(choices: &mut Choices<'_>, depth: usize) -> String {
     }
 }
 
-/// Generates a value whose strings YAML would parse as something else, or has to fold.
+/// Generates a value with strings that YAML must quote or fold.
 fn value(choices: &mut Choices<'_>) -> String {
     let string = |choices: &mut Choices<'_>| {
         let parts = [

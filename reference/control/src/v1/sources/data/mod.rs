@@ -9,7 +9,7 @@ use crate::model::stored_path;
 use crate::v1::answer;
 use http_server::{ApiError, Request};
 
-/// Returns the source and the path under which the document is stored.
+/// Returns the source name and the stored path of the document.
 fn place(request: &Request) -> Result<(&str, String), ApiError> {
     let source = answer::name(request)?;
     let path = request.path.open().get(1..).unwrap_or_default();
