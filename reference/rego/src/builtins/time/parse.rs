@@ -136,6 +136,13 @@ fn name<'t>(text: &'t str, names: &[&str], short: bool) -> Result<(i64, &'t str)
     Err(Wrong::Other)
 }
 
+/// Parts of the offset of a time zone, each with its maximum.
+const OFFSET_PARTS: [(i64, &str); 3] = [
+    (24, "time zone offset hour"),
+    (60, "time zone offset minute"),
+    (60, "time zone offset second"),
+];
+
 fn within(number: i64, most: i64, name: &'static str) -> Result<i64, Wrong> {
     if number > most {
         return Err(Wrong::Range(name));
@@ -286,23 +293,41 @@ impl Read {
             self.universal = true;
             return Ok(rest);
         }
-        let sign = match text.bytes().next() {
-            Some(b'+') => 1,
-            Some(b'-') => -1,
+        let width = 2 + usize::from(colon);
+        let end = 1 + usize::from(fields) * width - usize::from(colon);
+        let (offset, rest) = text.split_at_checked(end).ok_or(Wrong::Other)?;
+        let starts = (0..usize::from(fields)).map(|at| 1 + at * width);
+        let bytes = offset.as_bytes();
+        if colon
+            && starts
+                .clone()
+                .skip(1)
+                .any(|at| bytes.get(at - 1) != Some(&b':'))
+        {
+            return Err(Wrong::Other);
+        }
+        // As in Go, a part that is out of range is reported before other defects.
+        let mut parts = [0; 3];
+        let (mut out_of_range, mut is_valid) = (None, true);
+        for ((part, start), (most, name)) in parts.iter_mut().zip(starts).zip(OFFSET_PARTS) {
+            let Ok((number, _)) = digits(offset.get(start..).unwrap_or_default(), 2) else {
+                is_valid = false;
+                break;
+            };
+            *part = number;
+            if number > most {
+                out_of_range = Some(name);
+            }
+        }
+        if let Some(name) = out_of_range {
+            return Err(Wrong::Range(name));
+        }
+        let sign = match bytes.first() {
+            Some(b'+') if is_valid => 1,
+            Some(b'-') if is_valid => -1,
             _ => return Err(Wrong::Other),
         };
-        let mut rest = text.get(1..).unwrap_or_default();
-        let mut parts = [0; 3];
-        for (at, part) in parts.iter_mut().take(usize::from(fields)).enumerate() {
-            if colon && at > 0 {
-                rest = rest.strip_prefix(':').ok_or(Wrong::Other)?;
-            }
-            (*part, rest) = digits(rest, 2)?;
-        }
         let [hours, minutes, seconds] = parts;
-        within(hours, 24, "time zone offset hour")?;
-        within(minutes, 60, "time zone offset minute")?;
-        within(seconds, 60, "time zone offset second")?;
         self.offset = sign * (hours * 3600 + minutes * 60 + seconds);
         Ok(rest)
     }
