@@ -62,6 +62,7 @@ pub enum LogLevel {
 
 /// The form of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[non_exhaustive]
 pub enum LogFormat {
     /// Text for people.
     Text,
@@ -99,6 +100,7 @@ impl LogOptions {
 
 /// Error of a log that cannot be set up.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum LogError {
     /// The environment variable has an invalid layout.
     #[error("{TIMES}: {0}")]
