@@ -6,6 +6,7 @@ use serde::Deserialize;
 /// Rules that are played only when they are asked for. The ids of a pack begin with its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Pack {
     /// Regressions: faults that releases of Open Policy Agent had, and that harmed their users.
     Regressions,

@@ -48,6 +48,7 @@ impl<'de> Deserialize<'de> for Glob {
 
 /// A pattern that cannot be read or that names nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum PatternError {
     /// Invalid glob.
     #[error("{0}")]

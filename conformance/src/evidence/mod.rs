@@ -33,6 +33,7 @@ use crate::visible;
 /// One event of a run; one line of the evidence file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case", try_from = "Value")]
+#[non_exhaustive]
 pub enum Event {
     /// First event: the chosen rules and the target.
     RunStarted(Box<RunStarted>),

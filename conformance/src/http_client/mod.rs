@@ -46,6 +46,7 @@ impl Default for Connection {
 
 /// Error that prevents a connection from being set up.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ConnectionError {
     /// The certificate authorities are not PEM certificates.
     #[error("the certificate authorities are not PEM certificates: {0}")]

@@ -92,6 +92,7 @@ impl fmt::Display for Failure {
 /// Why a clause was not judged.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Reason {
     /// The clause has no scenario yet.
     NoScenario,

@@ -90,6 +90,7 @@ struct File {
 
 /// An unusable list.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum KnownError {
     /// Not TOML, an unknown key, a missing value.
     #[error("{0}: {1}")]

@@ -47,6 +47,7 @@ pub struct FileReport {
 
 /// Formats of reports that are written to files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Format {
     /// The score in one line, for services that draw badges.
     Badge,

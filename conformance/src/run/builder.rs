@@ -45,6 +45,7 @@ pub struct SuiteBuilder {
 
 /// Why a run cannot be built.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SuiteError {
     /// The embedded clauses have a defect.
     #[error(transparent)]

@@ -26,6 +26,7 @@ const NAMED: usize = 5;
 
 /// Why a submission is not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Refused {
     /// The folder cannot be read.
     #[error("{0}")]

@@ -155,6 +155,7 @@ fn default_ready() -> String {
 
 /// An unusable target file.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum TargetFileError {
     /// Not TOML, an unknown key, a missing or wrong value.
     #[error("{file}: {source}")]

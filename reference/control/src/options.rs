@@ -32,11 +32,11 @@ pub(super) const NEW_KEY_VARIABLE: &str = "REFERENCE_NEW_ENCRYPTION_KEY";
 #[derive(Debug, Clone, clap::Args)]
 #[group(id = "control")]
 pub struct Options {
-    /// Configuration file, or a folder of them; may be repeated, later files count
+    /// Configuration file, or folder of such files; may be repeated: values of later files win
     #[arg(long, value_name = "FILE|DIR")]
     pub(super) config: Vec<PathBuf>,
-    /// Database: sqlite:FILE, sqlite::memory: or postgres://USER@HOST/NAME; otherwise the one that
-    /// the configuration names, or else sqlite:control.db
+    /// Database: sqlite:FILE, sqlite::memory: or postgres://USER@HOST/NAME. Default: the database
+    /// in the configuration, else sqlite:control.db
     #[arg(
         long,
         value_name = "URL",
@@ -44,57 +44,57 @@ pub struct Options {
         hide_env_values = true
     )]
     pub(super) database: Option<DatabaseUrl>,
-    /// File with the key that encrypts secrets, 32 random bytes in base64; otherwise the variable
-    /// REFERENCE_ENCRYPTION_KEY applies; next to an SQLite file a key file is created
+    /// File with the key that encrypts secrets: 32 random bytes in Base64. Default: the environment
+    /// variable REFERENCE_ENCRYPTION_KEY; without it, a key file is created next to an SQLite file
     #[arg(long, value_name = "FILE")]
     pub(super) encryption_key_file: Option<PathBuf>,
-    /// File with another key that secrets may be encrypted with, before or after a rotation; may
-    /// be repeated; otherwise the variable REFERENCE_PREVIOUS_ENCRYPTION_KEY applies
+    /// File with a further key that decrypts secrets, before or after a rotation; may be repeated.
+    /// Default: the environment variable REFERENCE_PREVIOUS_ENCRYPTION_KEY
     #[arg(long, value_name = "FILE")]
     pub(super) previous_encryption_key_file: Vec<PathBuf>,
-    /// Folder below which sources may name directories and local repositories; may be repeated.
-    /// Without one, no source reads the server's disk
+    /// Folder that contains the directories and local repositories of sources; may be repeated.
+    /// Without it, sources cannot read the disk of the server
     #[arg(long, value_name = "DIR")]
     pub(super) source_root: Vec<PathBuf>,
-    /// Folder whose subfolders are the libraries that sources may name as `builtin`; may be
-    /// repeated, the first that has a library is used. Without one, there are no such libraries
+    /// Folder whose subfolders are the libraries for `builtin` of sources; may be repeated: the
+    /// first folder with the library is used. Without it, there are no libraries
     #[arg(long, value_name = "DIR")]
     pub(super) builtin_root: Vec<PathBuf>,
-    /// Folder below which bundles may be written to files; may be repeated. Relative paths are below
-    /// the first; without one, no bundle is written to the server's disk
+    /// Folder below which bundles are written to files; may be repeated: relative paths are below
+    /// the first. Without it, no bundle is written to the disk of the server
     #[arg(long, value_name = "DIR")]
     pub(super) bundle_root: Vec<PathBuf>,
-    /// Host that datasources, repositories and custom URLs of object storages may name, as
-    /// `git.example.com`, `*.example.com` or `127.0.0.1:9000`; may be repeated. Without one, none may
+    /// Host that datasources, repositories and custom URLs of object storages may use, such as
+    /// `git.example.com`, `*.example.com` or `127.0.0.1:9000`; may be repeated. Without it, no host
+    /// is allowed
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     pub(super) allow_host: Vec<String>,
-    /// Let secrets be sent over plain http, to datasources, repositories and object storages
+    /// Allow secrets to be sent over plain HTTP to datasources, repositories and object storages
     #[arg(long)]
     pub(super) allow_secrets_over_http: bool,
-    /// Variable of the environment that `revision` of a bundle sees as opa.runtime().env; may be
-    /// repeated. Without one, it sees none
+    /// Environment variable that is available to `revision` of bundles in opa.runtime().env; may be
+    /// repeated. Without it, none is
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(super) revision_env: Vec<String>,
-    /// Folder in storages below which bundles lie in a folder named after their owner,
-    /// PREFIX/NAME/; it may be empty. Administrators may put bundles anywhere, without a prefix
-    /// everybody may
+    /// Folder in storages that contains one folder per owner, PREFIX/NAME/, for its bundles; may be
+    /// empty. Administrators may write bundles anywhere. Without this option, all owners may
     #[arg(long, value_name = "PREFIX")]
     pub(super) owner_prefix: Option<String>,
-    /// Folder that keeps repositories from one start to the next, for this process alone;
-    /// otherwise a temporary one
+    /// Folder in which this process keeps its copies of repositories across restarts. Default: a
+    /// temporary folder
     #[arg(long, value_name = "DIR")]
     pub(super) data_dir: Option<PathBuf>,
-    /// Time after which a bundle is built again when no definition has changed, such as 30s or 5m
+    /// Interval at which bundles are rebuilt without a changed definition, such as 30s or 5m
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
     pub(super) rebuild_interval: Duration,
-    /// Bundles that are built at the same time
+    /// Maximum number of concurrent builds
     #[arg(long, value_name = "COUNT", default_value = "4")]
     pub(super) concurrent_builds: NonZeroUsize,
-    /// Time that `revision` and `transform_query` of one build may take together, such as 500ms
-    /// or 5s; 0 for any
+    /// Time limit of `revision` and all `transform_query` of a build together, such as 500ms or 5s;
+    /// 0: unlimited
     #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = duration)]
     pub(super) build_evaluation_timeout: Duration,
-    /// Memory of the values that they may make, such as 64MiB; 0 for all there is
+    /// Memory limit of the values that they allocate, such as 64MiB; 0: unlimited
     #[arg(long, value_name = "SIZE", default_value = "128MiB", value_parser = size_or_none)]
     pub(super) build_evaluation_memory: u64,
     /// Only serve the API; another process on the same database builds the bundles

@@ -8,11 +8,11 @@ use super::options::{KEY_VARIABLE, NEW_KEY_VARIABLE, from_variable, key_beside};
 use super::store::{Contents, Database, DatabaseUrl, Store, inspect};
 use http_server::StartError;
 
-/// Encrypt all secrets of a database with another key, all or none
+/// Re-encrypt all secrets of a database with another key, in one transaction
 ///
-/// The servers on the database go on meanwhile if they have both keys: give them the new one with
-/// --encryption-key-file and the old one with --previous-encryption-key-file, rotate the key, and
-/// then take the old one from them. A new key is made by `head -c 32 /dev/urandom | base64`.
+/// Servers of the database continue to work meanwhile if they have both keys: start them with the
+/// new key as --encryption-key-file and the old one as --previous-encryption-key-file, rotate the
+/// key, then remove the old one. `head -c 32 /dev/urandom | base64` creates a key.
 #[derive(Debug, Clone, clap::Args)]
 pub struct RotateKey {
     /// Database: sqlite:FILE or postgres://USER@HOST/NAME
@@ -24,12 +24,11 @@ pub struct RotateKey {
         hide_env_values = true
     )]
     database: DatabaseUrl,
-    /// File with the key that the secrets are encrypted with; otherwise the variable
-    /// REFERENCE_ENCRYPTION_KEY applies, then the file next to an SQLite file
+    /// File with the present key. Default: the environment variable REFERENCE_ENCRYPTION_KEY, else
+    /// the key file next to an SQLite file
     #[arg(long, value_name = "FILE")]
     encryption_key_file: Option<PathBuf>,
-    /// File with the key that they shall be encrypted with; otherwise the variable
-    /// REFERENCE_NEW_ENCRYPTION_KEY counts
+    /// File with the new key. Default: the environment variable REFERENCE_NEW_ENCRYPTION_KEY
     #[arg(long, value_name = "FILE")]
     new_encryption_key_file: Option<PathBuf>,
 }

@@ -14,26 +14,26 @@ use http_server::StartError;
 /// Command-line options of bundles.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct BundleOptions {
-    /// The paths are bundles: archives, or directories that are laid out like one
+    /// Loads the paths as bundles: archives, or directories with the same layout
     #[arg(short, long)]
     pub bundle: bool,
-    /// Public key or certificate in PEM, or the secret of the algorithms HS…, that bundles must be
-    /// signed with; the text itself or the path of its file
+    /// Key that verifies signatures of bundles: public key or certificate in PEM, or secret of an
+    /// HS algorithm; the text itself, or the path of a file
     #[arg(long, value_name = "KEY|FILE", requires = "bundle")]
     pub verification_key: Option<String>,
-    /// Name of that key
+    /// Id of the verification key
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub verification_key_id: String,
-    /// Algorithm of the signatures of bundles
+    /// Signature algorithm of bundles
     #[arg(long, value_name = "NAME", default_value = "RS256")]
     pub signing_alg: String,
-    /// Scope that the signatures of bundles must have
+    /// Required scope of the signatures of bundles
     #[arg(long, value_name = "NAME", default_value = "")]
     pub scope: String,
-    /// Patterns of files in bundles that no signature need list
+    /// Pattern of files in bundles that need not be listed in the signature
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     pub exclude_files_verify: Vec<String>,
-    /// Takes bundles whatever their signatures are
+    /// Does not verify signatures of bundles
     #[arg(long)]
     pub skip_verify: bool,
 }

@@ -6,7 +6,7 @@ use tracing::info;
 #[derive(Debug, Clone, Default, clap::Args)]
 #[group(id = "without-effect")]
 pub struct IgnoredFlags {
-    /// This program always serves
+    /// Has no effect: this program always runs as a server
     #[arg(short, long)]
     server: bool,
     /// This program never checks for newer versions

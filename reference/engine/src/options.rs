@@ -22,7 +22,7 @@ fn vendor(text: &str) -> Result<String, String> {
 #[derive(Debug, Clone, Default, clap::Args)]
 #[group(id = "engine")]
 pub struct Options {
-    /// Configuration file, YAML or JSON; `${NAME}` stands for an environment variable
+    /// Configuration file, YAML or JSON; `${NAME}` is replaced by the environment variable
     #[arg(short, long, value_name = "FILE")]
     pub config_file: Option<PathBuf>,
     /// Overrides configuration values, such as `labels.region=west,decision_logs.console=true`
@@ -31,44 +31,41 @@ pub struct Options {
     /// Overrides configuration values with the contents of files
     #[arg(long, value_name = "KEY=FILE")]
     pub set_file: Vec<String>,
-    /// How clients prove who they are: `tls` demands certificates that `--tls-ca-cert-file` has
-    /// signed, `token` takes effect only together with authorization
+    /// Authentication of clients: `tls` requires certificates signed by `--tls-ca-cert-file`,
+    /// `token` passes bearer tokens to the authorization policy
     #[arg(long, value_name = "SCHEME", default_value = "off", value_parser = ["token", "tls", "off"])]
     #[arg(requires_if("tls", "tls_ca_cert_file"))]
     pub authentication: String,
-    /// Whether a policy decides on each request: `basic` asks the document that the configuration
-    /// gives as `default_authorization_decision`
+    /// Authorization of requests: `basic` evaluates the document `default_authorization_decision`
+    /// of the configuration for each
     #[arg(long, value_name = "SCHEME", default_value = "off", value_parser = ["basic", "off"])]
     pub authorization: String,
-    /// Names of files and directories that are not loaded, such as `.*`
+    /// Pattern of names of files and directories that are not loaded, such as `.*`
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     pub ignore: Vec<String>,
-    /// The vendors in the media types of data filters; each request is answered with the one that
-    /// it names
+    /// Vendor names in the media types of data filters; a response has the one of its request
     #[arg(long, value_name = "NAME", default_values = MEDIA_TYPE_VENDORS)]
     #[arg(value_parser = vendor, value_delimiter = ',')]
     pub media_type_vendor: Vec<String>,
-    /// Answers 404 below /v1/batch, as Open Policy Agent does: clients that know how decide one by
-    /// one then
+    /// Answers 404 below /v1/batch, as Open Policy Agent does
     #[arg(long)]
     pub disable_batch_api: bool,
-    /// The types of columns for data filters, JSON or YAML with what `targetSQLColumnTypes` may
-    /// have; what a request says of a column takes precedence
+    /// Column types for data filters, JSON or YAML in the format of `targetSQLColumnTypes`; those
+    /// in a request take precedence
     #[arg(long, value_name = "FILE")]
     pub sql_column_types: Option<PathBuf>,
-    /// Policies and queries are Rego v0 unless they, or the manifest of their bundle, say
-    /// otherwise; without `--addr` every network interface is listened on, port 8181
+    /// Uses Rego v0 for policies and queries that neither import `rego.v1` nor belong to a bundle
+    /// with another version; the default of `--addr` is :8181
     #[arg(long)]
     pub v0_compatible: bool,
-    /// Loads policy and data files, or bundles, again when they change; a change that cannot be
-    /// used leaves everything as it is
+    /// Reloads policy and data files, or bundles, when they change; an invalid change has no effect
     #[arg(short, long)]
     pub watch: bool,
-    /// Reads the configuration file again when it changes, as at SIGHUP
+    /// Reloads the configuration file when it changes, as SIGHUP does
     #[arg(long, requires = "config_file")]
     pub watch_config: bool,
-    /// Seconds to wait for bundles, discovery and other plugins before anything is listened on; 0
-    /// or less does not wait
+    /// Seconds to wait for bundles, discovery and other plugins before the server listens; 0 or
+    /// less: no wait
     #[arg(
         long,
         value_name = "SECONDS",
@@ -76,7 +73,7 @@ pub struct Options {
         allow_negative_numbers = true
     )]
     pub ready_timeout: i64,
-    /// Further addresses, as of `--addr`, that answer only below /health and /metrics; may be
+    /// Further address, in the form of `--addr`, that serves only /health and /metrics; may be
     /// repeated
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
     pub diagnostic_addr: Vec<String>,
@@ -89,8 +86,8 @@ pub struct Options {
     /// Flags of `opa run` without a meaning here
     #[command(flatten)]
     pub without_effect: IgnoredFlags,
-    /// Policy and data files and directories, each as `[PREFIX:]PATH`; directories nest data. An
-    /// http:// or https:// address is that of a bundle
+    /// Policy and data files and directories, each as `[PREFIX:]PATH`; data of a subdirectory is
+    /// nested below its name. An http:// or https:// URL is a bundle
     #[arg(value_name = "FILE|DIR|URL")]
     pub data: Vec<String>,
 }

@@ -6,6 +6,7 @@ use rego::value::{MAX_DEPTH, Number, Object};
 
 /// Why a change of the documents failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum StoreError {
     /// There is no document at the path.
     #[error("no document at `{0}`")]

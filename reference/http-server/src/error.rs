@@ -13,6 +13,7 @@ const RETRY_SECONDS: u32 = 1;
 
 /// A documented error code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Code {
     /// 400: the request is invalid.
     InvalidParameter,

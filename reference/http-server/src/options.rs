@@ -10,61 +10,63 @@ use crate::units::{duration, seconds, size};
 /// How both servers listen.
 #[derive(Debug, Clone, clap::Args)]
 pub struct ServeOptions {
-    /// The server's certificate chain, PEM; read again when the file changes
+    /// Certificate chain of the server, PEM; reloaded when the file changes
     #[arg(long, value_name = "FILE", requires = "tls_private_key_file")]
     pub tls_cert_file: Option<PathBuf>,
-    /// The private key of the certificate, PEM; read again when the file changes
+    /// Private key of the certificate, PEM; reloaded when the file changes
     #[arg(long, value_name = "FILE", requires = "tls_cert_file")]
     pub tls_private_key_file: Option<PathBuf>,
-    /// Require client certificates that are signed by a certificate authority in this file, PEM
+    /// Certificate authorities of clients, PEM: clients must have a certificate that one of them
+    /// signed
     #[arg(long, value_name = "FILE", requires = "tls_cert_file")]
     pub tls_ca_cert_file: Option<PathBuf>,
-    /// Shortest time between two looks at the certificate files, such as 500ms, 5s or 1m
+    /// Interval at which the certificate files are checked for changes, such as 500ms, 5s or 1m
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = duration)]
     pub tls_cert_refresh_period: Duration,
-    /// How important the lines of requests and answers are in the log
+    /// Log level of requests and responses
     #[arg(long, value_name = "LOG_LEVEL", value_enum, default_value = "info")]
     pub log_level_request: LogLevel,
-    /// The oldest TLS version that is spoken; 1.0 and 1.1 are taken as 1.2, as nothing older is
+    /// Minimum TLS version; 1.0 and 1.1 mean 1.2, because older versions are not supported
     #[arg(long, value_name = "VERSION", default_value = "1.2")]
     #[arg(value_parser = ["1.0", "1.1", "1.2", "1.3"])]
     pub min_tls_version: String,
-    /// The cipher suites that are used with TLS 1.2, by their names at IANA, such as
-    /// TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256; may be repeated
+    /// Cipher suites of TLS 1.2 by their IANA names, such as TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256;
+    /// may be repeated
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub tls_cipher_suites: Vec<String>,
-    /// The permissions of sockets in the file system, octal
+    /// Permissions of Unix sockets, octal
     #[arg(long, value_name = "MODE", default_value = "755", value_parser = permissions)]
     pub unix_socket_perm: u32,
-    /// Seconds that open requests may still take when the server shuts down
+    /// Seconds that open requests have to finish when the server shuts down
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub shutdown_grace_period: Duration,
-    /// Seconds to go on serving before the server shuts down
+    /// Seconds for which the server continues to accept requests before it shuts down
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds)]
     pub shutdown_wait_period: Duration,
-    /// Time that a client may take for request line and headers, such as 500ms, 5s or 1m
+    /// Time limit for receiving the request line and headers, such as 500ms, 5s or 1m
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
     pub header_timeout: Duration,
-    /// Time that a client may take for the body of a request, such as 500ms, 5s or 1m
+    /// Time limit for receiving the body of a request, such as 500ms, 5s or 1m
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration)]
     pub body_timeout: Duration,
-    /// Time that a client may read nothing of its response, such as 500ms, 5s or 1m
+    /// Time after which a client that reads nothing of its response is disconnected, such as 500ms,
+    /// 5s or 1m
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
     pub write_timeout: Duration,
-    /// Connections that are served at the same time; a further one takes the place of the longest
-    /// idle one, or waits
+    /// Maximum number of connections; a further one replaces the connection that has been idle
+    /// longest, or waits
     #[arg(long, value_name = "COUNT", default_value = "4096")]
     pub max_connections: NonZeroUsize,
-    /// Connections of one address, or of one /64 network of IPv6, that are served at the same
-    /// time; half of all unless given
+    /// Maximum number of connections of one IPv4 address or one IPv6 /64 network. Default: half of
+    /// --max-connections
     #[arg(long, value_name = "COUNT")]
     pub max_connections_per_address: Option<NonZeroUsize>,
-    /// Memory for the bodies of all requests in flight, also after decompression, such as 64MiB or
-    /// 2GiB; when it is spent, requests wait for a second and are then answered 503
+    /// Memory limit of the bodies of all open requests, including decompressed ones, such as 64MiB
+    /// or 2GiB; when it is exhausted, requests wait for a second, and are then answered 503
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
     pub body_memory: usize,
-    /// Memory for the responses that are being sent, such as 64MiB or 2GiB; when it is spent,
-    /// requests wait for a second and are then answered 503
+    /// Memory limit of all responses that are being sent, such as 64MiB or 2GiB; when it is
+    /// exhausted, requests wait for a second, and are then answered 503
     #[arg(long, alias = "answer-memory", value_name = "SIZE", default_value = "512MiB", value_parser = size)]
     pub response_memory: usize,
 }

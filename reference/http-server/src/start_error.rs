@@ -2,6 +2,7 @@
 
 /// Why a server did not start.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum StartError {
     /// The command line is invalid, or asks only for help or the version.
     #[error(transparent)]

@@ -7,6 +7,7 @@ use crate::location::Location;
 
 /// Error codes of the compiler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Code {
     /// `rego_parse_error`
     Parse,
@@ -91,6 +92,7 @@ impl std::error::Error for Errors {}
 
 /// Error codes of the evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum EvalCode {
     /// `eval_conflict_error`: two rules define different values for one document.
     Conflict,

@@ -68,6 +68,7 @@ pub trait Governor: Debug + Send + Sync {
 
 /// Reason why an evaluation ends without an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum AbortReason {
     /// The evaluation was cancelled.
     Cancelled,

@@ -7,13 +7,14 @@ use http_server::units::{duration, size_or_none};
 /// Command-line options of evaluations. 0 means no limit.
 #[derive(Debug, Clone, clap::Args)]
 pub struct EvaluationOptions {
-    /// Time that one evaluation may take, such as 500ms, 5s or 1m; 0 for any
+    /// Time limit of an evaluation, such as 500ms, 5s or 1m; 0: unlimited
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
     pub evaluation_timeout: Duration,
-    /// Values that one evaluation may make, such as items of collections; 0 for any number
+    /// Maximum number of values that an evaluation allocates, such as items of collections; 0:
+    /// unlimited
     #[arg(long, value_name = "COUNT", default_value_t = VALUES)]
     pub evaluation_values: u64,
-    /// Memory that all evaluations at work may take together, such as 512MiB or 2GiB; 0 for all
+    /// Memory limit of all concurrent evaluations together, such as 512MiB or 2GiB; 0: unlimited
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size_or_none)]
     pub evaluation_memory: u64,
 }

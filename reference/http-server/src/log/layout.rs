@@ -68,6 +68,7 @@ enum Piece {
 
 /// Error of a malformed layout.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum LayoutError {
     /// The layout contains no element of a time.
     #[error(

@@ -40,11 +40,11 @@ pub struct LogOptions {
     /// Lowest level of logged messages
     #[arg(short = 'l', long, value_enum, default_value = "info")]
     pub log_level: LogLevel,
-    /// The form of the log
+    /// Format of the log
     #[arg(long, value_enum, default_value = "json")]
     pub log_format: LogFormat,
-    /// How the log writes times, as a layout of Go, such as `2006-01-02 15:04:05.000`; in UTC. The
-    /// environment may say it as OPA_LOG_TIMESTAMP_FORMAT
+    /// Time format of the log, in UTC, as a Go layout such as `2006-01-02 15:04:05.000`. Default:
+    /// the environment variable OPA_LOG_TIMESTAMP_FORMAT
     #[arg(long, value_name = "LAYOUT")]
     pub log_timestamp_format: Option<Layout>,
 }
@@ -62,12 +62,13 @@ pub enum LogLevel {
 
 /// The form of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[non_exhaustive]
 pub enum LogFormat {
-    /// Text for people.
+    /// Human-readable text.
     Text,
     /// One JSON object per line.
     Json,
-    /// JSON objects over several lines.
+    /// Indented JSON objects.
     JsonPretty,
 }
 
@@ -99,6 +100,7 @@ impl LogOptions {
 
 /// Error of a log that cannot be set up.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum LogError {
     /// The environment variable has an invalid layout.
     #[error("{TIMES}: {0}")]

@@ -95,6 +95,7 @@ impl Host for NoHost {}
 
 /// Reason why a host operation failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum HostError {
     /// The evaluation has to end.
     AbortReason(AbortReason),

@@ -16,6 +16,7 @@ pub trait Tracer {
 
 /// Type of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Op {
     /// A query or rule is entered.
     Enter,

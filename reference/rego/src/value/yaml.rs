@@ -23,6 +23,7 @@ const MAX_OPEN: usize = 256;
 
 /// Error for a source that is not YAML, or has no JSON equivalent.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum YamlError {
     /// Syntax error.
     #[error("invalid YAML: {0}")]
