@@ -18,6 +18,17 @@ const PARTS: [(u64, &str); 7] = [
 
 /// Converts a name to an object.
 pub(super) fn value(der: &[u8]) -> Option<Value> {
+    converted(der, |_| None)
+}
+
+/// Converts a name in a request: as in OPA, values that are not universal primitives are null.
+pub(super) fn value_in_request(der: &[u8]) -> Option<Value> {
+    converted(der, |(tag, _)| (tag & 0xe0 != 0).then_some(Value::Null))
+}
+
+/// Converts a name. `other` converts values that are not strings; a name with one that it does not
+/// convert is refused.
+fn converted(der: &[u8], other: impl Fn(tlv::Element<'_>) -> Option<Value>) -> Option<Value> {
     let mut names = Vec::new();
     let mut parts: BTreeMap<u64, Vec<Value>> = BTreeMap::new();
     for (_, set) in tlv::sequence(der)? {
@@ -25,9 +36,12 @@ pub(super) fn value(der: &[u8]) -> Option<Value> {
             let [(tlv::IDENTIFIER, kind), written] = *tlv::all(attribute)? else {
                 return None;
             };
-            let text = Value::from(tlv::text(written)?);
+            let text = tlv::text(written).map(Value::from);
+            let text = text.or_else(|| other(written))?;
             let numbers = tlv::identifier(kind)?;
-            if let [2, 5, 4, part] = *numbers {
+            if let [2, 5, 4, part] = *numbers
+                && text != Value::Null
+            {
                 parts.entry(part).or_default().push(text.clone());
             }
             names.push(Value::object([

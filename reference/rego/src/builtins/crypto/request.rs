@@ -56,7 +56,7 @@ fn value(der: &[u8]) -> Option<Value> {
         ("RawTBSCertificateRequest", bytes(raw_info)),
         ("RawSubject", bytes(info.subject.as_raw())),
         ("Version", Value::from(u64::from(info.version.0))),
-        ("Subject", name::value(info.subject.as_raw())?),
+        ("Subject", name::value_in_request(info.subject.as_raw())?),
         (
             "Attributes",
             list(
