@@ -4,7 +4,7 @@ use super::*;
 use crate::model::ObjectStorage;
 use crate::storage_location;
 use crate::store::ClaimOutcome;
-use crate::store::schema::STEPS;
+use crate::store::migrations::STEPS;
 
 #[tokio::test]
 async fn databases_from_before_the_rules_about_tenants_still_open() -> Tested {

@@ -1,0 +1,106 @@
+//! Many owners that claim and build the same bundles concurrently.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::*;
+use crate::HANG_LIMIT;
+
+/// State shared by the owners of a crowd: which bundles are being built, and the document that the
+/// last build of a bundle saw.
+#[derive(Debug, Default)]
+struct Board {
+    building: BTreeSet<i64>,
+    seen: BTreeMap<String, String>,
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_crowd_of_owners_loses_no_change_and_doubles_no_build() -> Tested {
+    for world in TestDatabase::all("crowd").await? {
+        let store = world.store().await?;
+        for at in 0..6 {
+            change(&store, &format!("source s{at} {{}}")).await?;
+            let body = format!("{{\"requirements\":[{{\"source\":\"s{at}\"}}]}}");
+            change(&store, &format!("bundle b{at} {body}")).await?;
+        }
+        let board = Arc::new(Mutex::new(Board::default()));
+        let mut owners = Vec::new();
+        for at in 0..3 {
+            let store = world.store().await?;
+            owners.push(tokio::spawn(own(
+                store,
+                format!("owner{at}"),
+                Arc::clone(&board),
+            )));
+        }
+        for turn in 0..40 {
+            for at in 0..6 {
+                change(&store, &format!("data s{at} {turn}")).await?;
+            }
+        }
+        let wanted: BTreeMap<_, _> = (0..6)
+            .map(|at| (format!("b{at}"), "39".to_owned()))
+            .collect();
+        let deadline = tokio::time::Instant::now() + HANG_LIMIT;
+        loop {
+            let seen = lock(&board).seen.clone();
+            if seen == wanted {
+                break;
+            }
+            assert!(
+                tokio::time::Instant::now() < deadline,
+                "changes are lost: {seen:?}"
+            );
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        for owner in owners {
+            owner.abort();
+            match owner.await {
+                Ok(ended) => ended?,
+                Err(failure) => assert!(failure.is_cancelled(), "{failure}"),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Builds due bundles forever; sometimes releases a claim instead.
+async fn own(store: Store, name: String, board: Arc<Mutex<Board>>) -> Tested {
+    for turn in 0_u32.. {
+        store.propagate_changes().await?;
+        let Some(claim) = claim(&store, &name, LEASE).await? else {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            continue;
+        };
+        if !lock(&board).building.insert(claim.bundle) {
+            return Err(format!("two owners build {claim:?}").into());
+        }
+        let ended = build(&store, &claim, &board).await;
+        lock(&board).building.remove(&claim.bundle);
+        let seen = ended?;
+        if turn % 5 == 4 {
+            store.release(&claim).await?;
+        } else if !store
+            .finish(&claim, &finish("r", BuildResult::Success, None))
+            .await?
+        {
+            return Err(format!("{name} has lost {claim:?}: {seen}").into());
+        }
+    }
+    Ok(())
+}
+
+async fn build(store: &Store, claim: &Claim, board: &Mutex<Board>) -> Tested<String> {
+    let inputs = store
+        .inputs(claim.bundle, u64::MAX)
+        .await?
+        .ok_or("deleted")?;
+    let documents = inputs.sources.values().flat_map(|source| &source.documents);
+    let seen: String = documents.map(|(_, text)| text.as_str()).collect();
+    lock(board).seen.insert(inputs.name, seen.clone());
+    Ok(seen)
+}
+
+fn lock(board: &Mutex<Board>) -> MutexGuard<'_, Board> {
+    board.lock().unwrap_or_else(PoisonError::into_inner)
+}
