@@ -5,7 +5,8 @@
 //! cargo test --package opa-conformance --example documents    # judges it
 //! ```
 //!
-//! For the methods GET, PUT and DELETE it claims the capabilities `documents`, `gzip`, `metrics` and
+//! For the methods GET, PUT and DELETE it claims the capabilities `documents`, `gzip`, `metrics`
+//! and
 //! `provenance`, and keeps every rule of these. The test at the end of the file is all that a server of your own needs.
 
 use std::io::Write as _;

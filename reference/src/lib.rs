@@ -1,6 +1,6 @@
-//! The reference server: a policy engine and its control plane that keep every documented rule.
+//! The reference server: a policy engine and its control plane that satisfy every documented rule.
 //!
-//! The servers are crates of their own, re-exported here: [`http`], [`bundle`], [`engine`] and, with
+//! The servers are separate crates, re-exported here: [`http`], [`bundle`], [`engine`] and, with
 //! the feature `control`, the control plane. This crate adds the command line, which starts them.
 
 mod command;

@@ -12,8 +12,8 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 use tracing::{error, info};
 
-/// Extra time of the whole shutdown beyond its parts, and timeout for threads whose work is
-/// abandoned.
+/// Time that the whole shutdown may take beyond the limits of its parts, and timeout for threads
+/// whose work is abandoned.
 const MARGIN: Duration = Duration::from_secs(1);
 
 /// Runs the command line. A dedicated thread waits for signals, so that the program can be stopped
@@ -60,7 +60,7 @@ async fn run(command: CommandLine, servers: &Runtime) -> ExitCode {
         error!("signals cannot be received");
         return ExitCode::FAILURE;
     };
-    // An unresponsive database delays a start, and a task, too.
+    // An unresponsive database delays a task or a start, so signals end both.
     let task = tokio::select! {
         task = command.run_task() => task,
         _ = interrupted.recv() => return ExitCode::FAILURE,

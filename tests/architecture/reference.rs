@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 /// Crates of the server below `reference/`. Cargo checks which of them uses which.
 const CRATES: &[&str] = &["bundle", "control", "engine", "http-server"];
 
-/// Modules of the HTTP server that both servers use without it, with their allowed imports within it.
+/// Modules of the HTTP server that both servers use without it, with their allowed imports within
+/// it.
 const HTTP_SERVER: &[(&str, &[&str])] = &[
     ("log", &[]),
     ("start_error", &[]),

@@ -37,7 +37,7 @@ pub enum Document {
 }
 
 impl Document {
-    /// Both, in the order of the rules.
+    /// Both documents, in the order of the rules.
     pub const ALL: [Self; 2] = [Self::Control, Self::Engine];
 
     /// The document's name in rule ids and file paths.
@@ -48,7 +48,7 @@ impl Document {
         }
     }
 
-    /// The document whose API a rule id is about, by its first segment.
+    /// Returns the document whose API a rule id is about, by the first segment of the id.
     pub fn of(id: &str) -> Option<Self> {
         if let Some(Pack::Regressions) = Pack::of(id) {
             return Some(Self::Engine);
@@ -76,7 +76,7 @@ pub enum Level {
     Rule,
     /// The document is silent or leaves a choice: the behaviour is recorded.
     Open,
-    /// HTTP cannot show it.
+    /// HTTP cannot show whether a target conforms.
     Unobservable,
 }
 
@@ -99,24 +99,24 @@ pub struct Clause {
     pub document: Document,
     /// The section of the document, one of [`sections`](fn@sections).
     pub section: &'static str,
-    /// The numbers of the section's sentences that it states, ascending; none where the document
-    /// is silent.
+    /// The numbers of the section's sentences that the clause states, ascending; none where the
+    /// document is silent.
     pub sentences: Vec<usize>,
-    /// Whether a target can fail it.
+    /// The level, which says whether a target can fail the clause.
     pub level: Level,
     /// The capability without which the clause does not apply to a target.
     pub capability: String,
     /// The statement.
     pub states: String,
-    /// Why HTTP cannot show it, or why an open clause has no scenario.
+    /// The reason why HTTP cannot show conformance, or why an open clause has no scenario.
     pub reason: Option<String>,
-    /// Method and path, in files of an endpoint.
+    /// Method and path, in files about one endpoint.
     pub endpoint: Option<String>,
-    /// The topic, in files that serve several endpoints.
+    /// The topic, in files about several endpoints.
     pub topic: Option<String>,
 }
 
-/// Something a target may be able to do.
+/// An ability that not every target has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Capability {
     /// The name that clauses and targets use.
@@ -136,7 +136,7 @@ pub struct Catalogue {
     clauses: Vec<Clause>,
     /// The clauses of the packs.
     packed: Vec<Clause>,
-    /// The older editions first.
+    /// All profiles, the older editions first.
     profiles: Vec<Profile>,
     index: HashMap<String, usize>,
 }
@@ -209,13 +209,13 @@ impl Catalogue {
         &self.profiles
     }
 
-    /// The profile of this name, as the newest edition has it.
+    /// The profile of this name in the newest edition that contains it.
     pub fn profile(&self, name: &str) -> Option<&Profile> {
         let mut newest_first = self.profiles.iter().rev();
         newest_first.find(|profile| profile.name == name)
     }
 
-    /// The rules of the documents that no profile of the newest edition has.
+    /// The rules of the documents that no profile of the newest edition contains.
     pub fn in_no_profile(&self) -> impl Iterator<Item = &Clause> {
         let newest = self.profiles.last().map(|profile| &profile.edition);
         let of_newest = move |profile: &&Profile| Some(&profile.edition) == newest;

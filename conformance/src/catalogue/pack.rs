@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use serde::Deserialize;
 
-/// Rules that are played only when they are asked for. The ids of a pack begin with its name.
+/// A set of rules that run only on request. The ids of a pack begin with its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -29,7 +29,7 @@ impl Pack {
         Self::ALL.into_iter().find(|pack| pack.name() == first)
     }
 
-    /// Title: the subject of its rules, for reports.
+    /// Title: the subject of the pack's rules, for reports.
     pub fn title(self) -> &'static str {
         match self {
             Self::Regressions => "Regressions of releases",

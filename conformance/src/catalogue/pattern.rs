@@ -38,7 +38,7 @@ impl Glob {
     }
 }
 
-/// A glob over whole strings: `*` matches anything.
+/// Parses a glob over whole strings: `*` matches `/` too.
 impl<'de> Deserialize<'de> for Glob {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
@@ -46,7 +46,7 @@ impl<'de> Deserialize<'de> for Glob {
     }
 }
 
-/// A pattern that cannot be read or that names nothing.
+/// A pattern that is invalid or matches nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PatternError {
@@ -62,7 +62,7 @@ pub enum PatternError {
 }
 
 impl PatternError {
-    /// Creates the error for an id or path that none of the ids has.
+    /// Creates the error for an id or path that is not among the ids.
     pub(crate) fn unknown<'a>(text: &str, ids: impl Iterator<Item = &'a str> + Clone) -> Self {
         Self::Unknown(text.to_owned(), nearest(text, ids))
     }
@@ -126,7 +126,7 @@ impl Pattern {
         self.glob.is_none() && self.text == id
     }
 
-    /// Whether the id matches: it is the id, lies below the path, or matches the glob.
+    /// Whether an id matches: it equals the pattern, lies below its path, or matches its glob.
     pub fn matches(&self, id: &str) -> bool {
         match &self.glob {
             Some(glob) => Pack::of(&self.text) == Pack::of(id) && glob.matches(id),

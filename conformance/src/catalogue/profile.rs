@@ -1,7 +1,7 @@
 //! Profiles: frozen, named sets of rules, read from `specs/profiles/*.toml`.
 //!
-//! An edition of them never changes. A rule that is written later is in no profile until the next
-//! edition, so that a statement of conformance to a profile never changes its meaning.
+//! An edition of profiles never changes, so that a statement of conformance to a profile never
+//! changes its meaning. A rule that is written later is in no profile until the next edition.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use super::{Catalogue, Level};
 use crate::sha256::sha256;
 
-/// The folder below `specs/`, as a part of paths.
+/// The folder of the profiles below `specs/`, as the start of their paths.
 pub(super) const FOLDER: &str = "profiles/";
 
-/// How binding a rule is for an implementation that claims a profile.
+/// Obligation of a rule for an implementation that claims a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Binding {
@@ -33,20 +33,20 @@ impl fmt::Display for Binding {
     }
 }
 
-/// A set of rules with a name, of one edition.
+/// A named set of rules in one edition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
-    /// Its name, such as `engine-decision`.
+    /// The name, such as `engine-decision`.
     pub name: String,
-    /// The edition that it belongs to, a year and a month, such as `2026.12`.
+    /// The edition, a year and a month, such as `2026.12`.
     pub edition: String,
     /// The subject of its rules, in words.
     pub states: String,
     /// SHA-256 in hexadecimal of all profiles of the edition.
     pub frozen: String,
-    /// Ids of the rules that decide, ascending.
+    /// Ids of the required rules, ascending.
     pub must: Vec<String>,
-    /// Ids of the rules that are reported but do not decide, ascending.
+    /// Ids of the recommended rules, ascending.
     pub should: Vec<String>,
 }
 
@@ -56,7 +56,7 @@ impl Profile {
         format!("{} {}", self.name, self.edition)
     }
 
-    /// How binding a rule is; `None` for rules outside the profile.
+    /// Returns the obligation of a rule; `None` for rules outside the profile.
     pub fn binding(&self, rule: &str) -> Option<Binding> {
         let stands_in = |ids: &[String]| ids.binary_search_by(|id| id.as_str().cmp(rule)).is_ok();
         match (stands_in(&self.must), stands_in(&self.should)) {
@@ -66,7 +66,7 @@ impl Profile {
         }
     }
 
-    /// The ids of all its rules, those that decide first.
+    /// The ids of all rules, the required ones first.
     pub fn rules(&self) -> impl Iterator<Item = &String> {
         self.must.iter().chain(&self.should)
     }

@@ -208,7 +208,8 @@ fn check(entry: &Entry, catalogue: &Catalogue, defect: &mut impl FnMut(String)) 
     }
 }
 
-/// Lower-case words of letters and digits that start with a letter, joined by single hyphens.
+/// Whether an id starts with a letter and consists of words joined by single hyphens, each of
+/// lower-case letters and digits.
 fn kebab_case(id: &str) -> bool {
     id.starts_with(|first: char| first.is_ascii_lowercase())
         && id.split('-').all(|word| {
@@ -246,8 +247,8 @@ mod tests {
                         sentences: [1, 2]\n    level: rule\n    capability: health\n    states: It \
                         answers.\n";
 
-    /// A document of three sentences in the section Versioning, the last of them explained by
-    /// `explained`, and one explained sentence in every other section.
+    /// Returns the sentences of a document: three in the section Versioning, the last of them
+    /// explained by `explained`, and one explained sentence in every other section.
     fn sentences(document: Document, explained: &str) -> String {
         let section = |name: &&str| match *name {
             "Versioning" => format!(

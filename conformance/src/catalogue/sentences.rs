@@ -1,5 +1,5 @@
-//! Sentences of the two documents, read from `specs/*.sentences.yaml`: the number in each section,
-//! and the reasons of sentences without a clause.
+//! Sentences of the two documents, read from `specs/*.sentences.yaml`: their number in each
+//! section, and the reasons why some have no clause.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -21,12 +21,12 @@ pub struct Sentences {
     pub without_clause: BTreeMap<usize, Explanation>,
 }
 
-/// Why no clause states a sentence.
+/// Reason why no clause states a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Explanation {
     /// The reason, in words.
     Reason(String),
-    /// It repeats another sentence of the document, which has clauses.
+    /// The sentence repeats another one of the document, which has clauses.
     Repeats {
         /// The section of the other sentence.
         section: String,
@@ -141,7 +141,7 @@ fn explanations(section: Section, defect: &mut impl FnMut(String)) -> BTreeMap<u
     explanations
 }
 
-/// The defect of the sentence numbers of a clause, in a section with `count` sentences.
+/// Returns the defect of a clause's sentence numbers, if any, in a section with `count` sentences.
 pub(super) fn numbers_defect(numbers: &[usize], level: Level, count: usize) -> Option<String> {
     if numbers.is_empty() && level != Level::Open {
         return Some(format!("is {level} and names no sentence"));

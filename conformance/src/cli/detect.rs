@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::Failed;
 use super::options::RunOptions;
-use super::target::token;
+use super::target::{AUTO, token};
 use crate::catalogue::Document;
 use crate::doctor::modules::Module;
 use crate::doctor::{Diagnosis, Doctor};
@@ -17,8 +17,6 @@ use crate::scenario::default_vendor;
 use crate::target::Target;
 use crate::target::server::Server;
 
-/// Default value of `--vendor`.
-pub(super) const AUTO: &str = "auto";
 /// Timeout of one response. Slow servers are detected by the run itself.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 /// Timeout of the whole detection.

@@ -19,7 +19,9 @@ mod connection;
 mod coverage;
 mod detect;
 mod doctor;
+mod evidence_file;
 mod explain;
+mod known_lists;
 mod list;
 mod man;
 #[cfg(feature = "embedded")]

@@ -1,11 +1,11 @@
-//! `conformance run --target A --target B …`: judges several targets in turn and compares them.
+//! `conformance run`: judges a target, or several in turn that are then compared.
 
 use std::collections::BTreeSet;
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use super::options::{Progress, RunOptions};
+use super::options::{Progress, RunArguments, RunOptions};
 use super::run::judge;
 use super::target::{describe, documents};
 use super::{Console, Failed};
@@ -21,8 +21,20 @@ struct One {
     options: RunOptions,
 }
 
+/// Judges one target, or several and how they differ; returns the exit code.
+pub(super) fn run(arguments: RunArguments, console: &mut Console<'_>) -> Result<u8, Failed> {
+    let options = arguments.options()?;
+    if options.target.len() > 1 {
+        return compare(&options, console);
+    }
+    let judged = judge(&options, None, console)?;
+    Ok(judged
+        .map_or(Conclusion::Incomplete, |digest| digest.conclusion())
+        .exit_code())
+}
+
 /// Judges the targets and reports where they differ; the exit code is the worst of all targets.
-pub(super) fn run(options: &RunOptions, console: &mut Console<'_>) -> Result<u8, Failed> {
+fn compare(options: &RunOptions, console: &mut Console<'_>) -> Result<u8, Failed> {
     let targets = targets(options)?;
     let (mut digests, mut worst) = (Vec::<Digest>::new(), Conclusion::Conformant);
     for One { word, options } in &targets {

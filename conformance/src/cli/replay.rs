@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::connection::ConnectionArgs;
+use super::evidence_file::read;
 use super::options::{RunOptions, eventual_timeout};
-use super::report::read;
 use super::run::limit;
 use super::target::target;
 use super::{Console, Failed, catalogue};

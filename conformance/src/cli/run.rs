@@ -1,4 +1,4 @@
-//! `conformance run`: judges a target.
+//! `conformance run` on one target.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -6,36 +6,24 @@ use std::num::NonZeroU32;
 use std::path::Path;
 use std::time::Duration;
 
-use super::baseline::Lists;
 use super::detect::{self, Detection};
-use super::options::{Progress, RunArguments, RunOptions};
+use super::known_lists::Lists;
+use super::options::{Progress, RunOptions};
 use super::progress::Observer;
 use super::rule_selection::{Choice, profile};
-use super::{Console, Failed, catalogue, multi_target, rerun_command, target};
+use super::{Console, Failed, catalogue, rerun_command, target};
 use crate::catalogue::{Catalogue, Document, Profile};
 use crate::http_client::Connection;
 use crate::http_client::redact::Redactor;
 use crate::known_deviations::KnownList;
+use crate::report::repetitions::Repetitions;
 use crate::report::repro::{self, Reproducer};
-use crate::report::stability::Repetitions;
 use crate::report::{self, Conclusion, Digest, FileReport, Format, Paint};
 use crate::run::{Suite, SuiteError, check_namespace, default_jobs, ledger};
 use crate::target::Target;
 
 /// File of the default report, when the embedded reference is judged without another report.
 const DEFAULT_REPORT: &str = "conformance-report.json";
-
-/// Judges a target and returns the exit code of the result.
-pub(super) fn run(arguments: RunArguments, console: &mut Console<'_>) -> Result<u8, Failed> {
-    let options = arguments.options()?;
-    if options.target.len() > 1 {
-        return multi_target::run(&options, console);
-    }
-    let judged = judge(&options, None, console)?;
-    Ok(judged
-        .map_or(Conclusion::Incomplete, |digest| digest.conclusion())
-        .exit_code())
-}
 
 /// Judges a target as the options say, prints the result and writes the reports. Without `known`,
 /// the options name the known deviations. None if no rule is chosen.

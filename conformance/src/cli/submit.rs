@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::evidence_file::read;
 use super::options::{RunArguments, RunOptions};
-use super::report::read;
 use super::run::judge;
 use super::{Console, Failed, rerun_command};
 use crate::assets::TARGETS;

@@ -4,12 +4,14 @@ use std::fs;
 use std::path::Path;
 
 use super::Failed;
-use super::detect::AUTO;
 use super::options::RunOptions;
 use crate::assets::TARGETS;
 use crate::catalogue::{Catalogue, Document};
 use crate::http_client::Base;
 use crate::target::{Target, Token};
+
+/// Default value of `--vendor`.
+pub(super) const AUTO: &str = "auto";
 
 /// Returns the path of the target's program, made absolute if it is relative, as each setup runs in
 /// its own folder. A bare name is looked up in the search path.

@@ -9,8 +9,8 @@ use clap::Args;
 use tokio::task::JoinHandle;
 
 use super::options::{RunArguments, RunOptions};
-use super::run::{self, judge};
-use super::{Console, Failed};
+use super::run::judge;
+use super::{Console, Failed, multi_target};
 use crate::report::{Conclusion, Digest, Outcome};
 use crate::run::interrupt;
 
@@ -38,7 +38,7 @@ type Outcomes = BTreeMap<String, Outcome>;
 /// result.
 pub(super) fn run(arguments: Arguments, console: &mut Console<'_>) -> Result<u8, Failed> {
     match arguments.watch {
-        None => run::run(arguments.run, console),
+        None => multi_target::run(arguments.run, console),
         Some(path) => {
             let options = arguments.run.options()?;
             if options.target.len() > 1 {

@@ -16,7 +16,8 @@ use serde_json::Value;
 
 use crate::judge::transcript::Transcript;
 use crate::judge::verdict::Verdict;
-use crate::report::stability::{Flaky, Repetitions};
+use crate::report::repetitions::Repetitions;
+use crate::report::stability::Flaky;
 use crate::report::{Digest, Outcome, labels};
 use answers::{DifferenceKind, compare_values};
 use group::grouped;

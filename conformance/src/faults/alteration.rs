@@ -1,4 +1,4 @@
-//! Alterations: conditions on exchanges, and changes of them.
+//! Alterations: changes of the exchanges that meet conditions.
 
 use std::time::Duration;
 
@@ -16,7 +16,8 @@ use crate::http_client::wire::Wire;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Alteration {
-    /// Read before the others, as its meaning depends on the file.
+    /// Matching endpoints. Parsed before the other fields, because the default recipient depends on
+    /// the file.
     #[serde(skip)]
     on: Vec<Endpoint>,
     #[serde(default)]
@@ -34,10 +35,10 @@ pub(crate) struct Alteration {
 }
 
 impl Alteration {
-    /// Reads an alteration; `api` is the recipient if `on` names none.
+    /// Parses an alteration; `api` is the recipient if `on` names none.
     ///
     /// # Errors
-    /// An unknown key, a bad pattern, or nothing to change.
+    /// An unknown key, a bad pattern, a reply combined with other changes, or nothing to change.
     pub(crate) fn read(
         written: Map<String, Value>,
         api: Option<Recipient>,
@@ -49,10 +50,11 @@ impl Alteration {
         }
     }
 
-    /// Reads an alteration that may change nothing itself: it selects exchanges for another action.
+    /// Parses an alteration that may change nothing, because it only selects exchanges for another
+    /// action.
     ///
     /// # Errors
-    /// An unknown key, a bad pattern.
+    /// An unknown key, a bad pattern, or a reply combined with other changes.
     pub(crate) fn read_idle(
         mut written: Map<String, Value>,
         api: Option<Recipient>,
@@ -73,27 +75,27 @@ impl Alteration {
         Ok(Self { on, ..read })
     }
 
-    /// Whether it matches this request.
+    /// Whether the alteration matches this request.
     pub(crate) fn touches(&self, recipient: Recipient, seen: &ObservedRequest<'_>) -> bool {
         self.on.iter().any(|on| on.matches(recipient, seen)) && self.asked.matches(seen)
     }
 
-    /// Whether it acts on a matching request before the response is known.
+    /// Whether the alteration acts on a matching request before the response is known.
     pub(crate) fn acts_at_once(&self) -> bool {
         self.replies() || self.alters_request()
     }
 
-    /// Whether it changes this response to a matching request.
+    /// Whether the alteration applies to this response to a matching request.
     pub(crate) fn changes(&self, answer: &Answer) -> bool {
         self.answered.matches(answer)
     }
 
-    /// Whether the request is changed or delayed.
+    /// Whether the alteration changes or delays a matching request.
     pub(crate) fn alters_request(&self) -> bool {
         !self.request.is_empty() || self.delay > 0
     }
 
-    /// Whether it responds in place of the server.
+    /// Whether the alteration responds in place of the server.
     pub(crate) fn replies(&self) -> bool {
         self.reply.is_some()
     }
@@ -114,8 +116,9 @@ impl Alteration {
     }
 }
 
-/// Sends a request to the server and returns its response, altered on the way. The original request
-/// decides which alterations match; on the way back, each changes the result of the one before.
+/// Sends a request to the server, unless an alteration replies in its place, and returns the
+/// altered response. The original request decides which alterations match. Each changes the
+/// response that the one before returned.
 pub(crate) async fn carry<'a>(
     alterations: impl IntoIterator<Item = &'a Alteration>,
     context: RequestContext<'_>,

@@ -16,18 +16,19 @@ use crate::catalogue::pattern::Pattern;
 pub struct Fault {
     /// `PATH/NAME`, where `PATH.yaml` is its file.
     pub id: String,
-    /// Behaviour of the broken server, as a sentence.
+    /// Behaviour of the server with the fault, as a sentence.
     pub breaks: String,
-    /// The rules that must notice it, by id.
+    /// Ids of the rules that must notice the fault.
     pub kills: Vec<String>,
-    /// Rules outside its own file that notice it too.
+    /// Rules of other files that notice the fault too.
     also: Vec<Pattern>,
-    /// Rules that may notice it, depending on what other rules leave on the server meanwhile.
+    /// Rules that may notice the fault, depending on what other rules leave on the server
+    /// meanwhile.
     sometimes: Vec<Pattern>,
     pub(crate) alteration: Alteration,
 }
 
-/// A fault as in its file.
+/// A fault as written in its file.
 #[derive(Debug, Deserialize)]
 struct FaultFile {
     fault: String,
@@ -42,7 +43,7 @@ struct FaultFile {
 }
 
 impl Fault {
-    /// Reads the faults of one file; `path` is the file's path below `faults/`, without ending.
+    /// Reads the faults of one file; `path` is its path below `faults/`, without extension.
     ///
     /// # Errors
     /// Invalid YAML or shape, an unknown key, a fault without effect or with a repeated name, a bad
@@ -70,7 +71,7 @@ impl Fault {
     /// Looks up an embedded fault by id.
     ///
     /// # Errors
-    /// Its file has a defect.
+    /// The fault's file has a defect.
     #[cfg(feature = "embedded")]
     pub(crate) fn carried(id: &str) -> Result<Option<Self>, FileError> {
         let file = id.rsplit_once('/').map_or("", |(file, _)| file);
@@ -116,8 +117,8 @@ impl Fault {
         })
     }
 
-    /// Whether this rule may notice the fault: the fault is aimed at it, is in the same file, or
-    /// lists the rule.
+    /// Whether this rule may notice the fault: the fault is aimed at the rule, is in the same file,
+    /// or lists the rule in `also` or `sometimes`.
     pub fn concerns(&self, rule: &str) -> bool {
         let file = |id: &str| id.rsplit_once('/').map(|(file, _)| file.to_owned());
         self.kills.iter().any(|aimed| aimed == rule)
@@ -126,7 +127,7 @@ impl Fault {
             || self.sometimes.iter().any(|pattern| pattern.matches(rule))
     }
 
-    /// The patterns of rules outside its own file that notice it.
+    /// Patterns of the rules of other files that notice the fault.
     pub fn also(&self) -> &[Pattern] {
         &self.also
     }

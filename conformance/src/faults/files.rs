@@ -26,8 +26,8 @@ impl FileError {
     }
 }
 
-/// Reads the entries of one file, each of which has its name at the key `named`; `path` is the
-/// file's path below its folder, without extension.
+/// Reads the entries of one file. Each has its name at the key `named`. `path` is the file's path
+/// below `folder`, without extension.
 ///
 /// # Errors
 /// Not a YAML list, an entry that `read` rejects, a repeated name.
@@ -53,7 +53,7 @@ pub(crate) fn entries<T>(
     Ok(entries)
 }
 
-/// Returns path, without extension, and contents of every YAML file below a directory.
+/// Returns the path, without extension, and the contents of every YAML file below a directory.
 ///
 /// # Errors
 /// A file or a directory cannot be read.

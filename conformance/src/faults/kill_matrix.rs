@@ -12,9 +12,9 @@ pub struct Matrix {
     faults: Vec<Arc<Fault>>,
     /// Every tested rule.
     rules: BTreeSet<String>,
-    /// By fault: the rules whose exchanges it changes.
+    /// By fault: the rules whose exchanges the fault changes.
     touched: BTreeMap<String, BTreeSet<String>>,
-    /// By fault: the rules that fail with it.
+    /// By fault: the rules that fail with the fault.
     killed: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -37,7 +37,7 @@ impl Matrix {
         self.killed.get(&fault.id).cloned().unwrap_or_default()
     }
 
-    /// The rules that some fault is aimed at and that notice it.
+    /// Rules that notice a fault that is aimed at them.
     pub fn detecting(&self) -> BTreeSet<String> {
         let kills = |fault: &Arc<Fault>| {
             let killed = self.killed(fault);
@@ -95,8 +95,8 @@ impl Matrix {
     }
 }
 
-/// One paragraph per fault: the server's behaviour, the rules that it is aimed at with a `*`, and
-/// the others that notice it.
+/// Formats one paragraph per fault: the server's behaviour and the rules that notice the fault,
+/// marked with `*` if the fault is aimed at them.
 impl fmt::Display for Matrix {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for fault in &self.faults {

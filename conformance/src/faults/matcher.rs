@@ -22,7 +22,7 @@ pub(crate) enum Recipient {
 }
 
 impl Recipient {
-    /// Returns the API of a fault file, by the file's path.
+    /// Returns the API of a fault file with this path.
     pub(crate) fn of_path(path: &str) -> Result<Self, String> {
         match Document::of(path) {
             Some(Document::Control) => Ok(Self::Control),
@@ -34,8 +34,8 @@ impl Recipient {
     }
 }
 
-/// A method (`*` for any) and a glob over paths, for a recipient: `PUT /v1/data/**`, or with its
-/// name `depot GET /taken/**`.
+/// A method (`*` for any) and a glob over paths: `PUT /v1/data/**`. The name of a recipient may
+/// come first: `depot GET /taken/**`.
 #[derive(Debug)]
 pub(super) struct Endpoint {
     recipient: Recipient,
@@ -44,7 +44,7 @@ pub(super) struct Endpoint {
 }
 
 impl Endpoint {
-    /// Parses the condition; without a name, the recipient is the API of its file.
+    /// Parses an endpoint; without the name of a recipient, the recipient is `api`.
     pub(super) fn parse(text: &str, api: Option<Recipient>) -> Result<Self, String> {
         let words: Vec<&str> = text.split(' ').collect();
         let (recipient, method, path) = match words.as_slice() {
@@ -71,16 +71,16 @@ impl Endpoint {
     }
 }
 
-/// A request as a fault sees it.
+/// A request, as the conditions of faults see it.
 #[derive(Debug)]
 pub(crate) struct ObservedRequest<'a> {
     pub(crate) method: String,
-    /// Without the query.
+    /// Path without the query.
     pub(crate) path: String,
     pub(crate) query: Vec<(String, String)>,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Cow<'a, str>,
-    /// Identity of the request, as in evidence.
+    /// Name of the caller, as in the evidence.
     pub(crate) who: &'a str,
 }
 
@@ -125,7 +125,7 @@ fn raw_headers(bytes: &[u8]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Names and values of a query, not decoded.
+/// Returns the names and values of a query, still encoded.
 pub(super) fn pairs(query: &str) -> Vec<(String, String)> {
     let parts = query.split('&').filter(|part| !part.is_empty());
     parts
@@ -138,25 +138,25 @@ pub(super) fn pairs(query: &str) -> Vec<(String, String)> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(super) struct RequestCondition {
-    /// Identities of the caller; any of them matches.
+    /// Names of callers, any of which matches; if empty, all match.
     who: Vec<String>,
-    /// Headers that it has, with globs over their values.
+    /// Headers that the request has, with globs over their values.
     header: BTreeMap<String, Glob>,
-    /// Headers that it lacks.
+    /// Headers that the request lacks.
     no_header: Vec<String>,
-    /// Query parameters that it has, with globs over their values.
+    /// Query parameters that the request has, with globs over their values.
     query: BTreeMap<String, Glob>,
-    /// Query parameters that it lacks.
+    /// Query parameters that the request lacks.
     no_query: Vec<String>,
-    /// Substrings of its body.
+    /// Substrings of the body.
     text: Vec<String>,
-    /// Strings that its body does not contain.
+    /// Strings that the body does not contain.
     no_text: Vec<String>,
-    /// Values of its JSON body, by pointer.
+    /// Values of the JSON body, by pointer.
     json: Places,
-    /// Pointers that exist in its JSON body.
+    /// Pointers that exist in the JSON body.
     has: Vec<String>,
-    /// Pointers that do not exist in its JSON body.
+    /// Pointers that do not exist in the JSON body.
     lacks: Vec<String>,
 }
 
@@ -188,8 +188,8 @@ impl RequestCondition {
     }
 }
 
-/// Whether a document has these values and pointers; if a pointer with `*` matches several, one of
-/// them is enough. The document is read only for such a condition.
+/// Whether a document has these values and pointers. If a pointer with `*` matches several values,
+/// one of them is enough. Without conditions, the document is not parsed.
 fn json_matches<'v>(
     body: impl FnOnce() -> Option<Cow<'v, Value>>,
     json: &Places,
@@ -212,17 +212,17 @@ fn json_matches<'v>(
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(super) struct AnswerCondition {
-    /// One of these.
+    /// Statuses, any of which matches; if empty, all match.
     status: Vec<u16>,
     /// Headers, with globs over their values.
     header: BTreeMap<String, Glob>,
-    /// Substrings of its body.
+    /// Substrings of the body.
     text: Vec<String>,
-    /// Values of its JSON body, by pointer.
+    /// Values of the JSON body, by pointer.
     json: Places,
-    /// Pointers that exist in its JSON body.
+    /// Pointers that exist in the JSON body.
     has: Vec<String>,
-    /// Pointers that do not exist in its JSON body.
+    /// Pointers that do not exist in the JSON body.
     lacks: Vec<String>,
 }
 

@@ -1,9 +1,9 @@
-//! Fault injection: a proxy between suite and server breaks one thing, to show that the rule about
-//! it notices.
+//! Fault injection: breaks one property of a server's responses, to show that the rule about this
+//! property notices.
 //!
-//! It is part of the suite's client rather than a separate proxy, so that many faults are tried at
-//! once on one server, raw requests and TLS included, and a fault in one scenario does not affect
-//! the others.
+//! Faults are applied in the suite's client rather than in a separate proxy. This allows testing
+//! many faults at once on one server, including raw requests and TLS, and a fault in one scenario
+//! does not affect the others.
 
 mod alteration;
 mod fault;
@@ -34,7 +34,7 @@ pub(crate) struct RequestContext<'a> {
     pub(crate) client: &'a Client,
     pub(crate) recipient: Recipient,
     pub(crate) base: &'a Base,
-    /// Identity of the request, as in evidence.
+    /// Name of the caller, as in the evidence.
     pub(crate) who: &'a str,
     /// Authorization header of the administrator.
     pub(crate) administrator: Option<&'a str>,

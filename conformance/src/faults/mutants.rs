@@ -8,16 +8,17 @@ use super::operations::set_header;
 use crate::http_client::answer::Answer;
 use crate::scenario::pointer_globs::places;
 
-/// An answer changed in one general way.
+/// A response with one general change.
 #[derive(Debug)]
 pub(crate) struct Mutant {
-    /// The change: `status 201`, `without /result`.
+    /// The change, such as `status 201` or `without /result`.
     pub(crate) change: String,
     pub(crate) answer: Answer,
 }
 
-/// Returns every mutant of a response: another status, no body, another content type if documented,
-/// each documented member removed or retyped, an earlier response to the same request.
+/// Returns every mutant of a response: with another status, without the body, with another content
+/// type if the type is documented, with a documented member removed or of another type, and an
+/// earlier response to the same request.
 pub(crate) fn mutants(
     answer: &Answer,
     members: &[String],
@@ -61,7 +62,7 @@ pub(crate) fn mutants(
     mutants
 }
 
-/// Returns the next status, and one of another class.
+/// Returns two other statuses: the next number, and one of another class.
 fn other_statuses(status: u16) -> [u16; 2] {
     match status {
         200..300 => [status + 1, 500],

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// `GET /v1/data 200: without /result`; it is detected if a rule fails with it.
 #[derive(Debug)]
 pub struct Mutations {
-    /// By rule: number of tested and of noticed changes of its own responses.
+    /// By rule: number of tested and of noticed changes of the rule's responses.
     scores: BTreeMap<String, (usize, usize)>,
     detected: BTreeSet<String>,
     survivors: BTreeSet<String>,
@@ -15,7 +15,8 @@ pub struct Mutations {
 }
 
 impl Mutations {
-    /// Collects the results from the changes of each rule's responses, and whether it noticed.
+    /// Collects the results of each rule: the changes of its responses, each with whether the rule
+    /// noticed. `None` stands for a rule that is left out.
     pub(crate) fn of(tried: BTreeMap<String, Option<Vec<(String, bool)>>>) -> Self {
         let (mut detected, mut all) = (BTreeSet::new(), BTreeSet::new());
         let (mut scores, mut left_out) = (BTreeMap::new(), Vec::new());
@@ -41,7 +42,7 @@ impl Mutations {
         }
     }
 
-    /// By rule: number of tested and of noticed changes of its own responses.
+    /// By rule: number of tested and of noticed changes of the rule's responses.
     pub fn scores(&self) -> &BTreeMap<String, (usize, usize)> {
         &self.scores
     }

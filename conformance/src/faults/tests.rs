@@ -7,7 +7,7 @@ use super::*;
 use crate::http_client::answer::Answer;
 use crate::http_client::wire::{Outgoing, Wire};
 
-/// Parses a fault with this YAML in addition to its name and aim.
+/// Parses a fault with this YAML after its name and aim.
 fn fault(text: &str) -> Result<Fault, FileError> {
     let text = format!("- fault: f\n  breaks: It does.\n  kills: [r]\n{text}");
     let mut faults = Fault::parse("engine/v1/data/put", &text)?;

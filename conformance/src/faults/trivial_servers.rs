@@ -15,10 +15,10 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use crate::http_client::answer::BODY_LIMIT;
 
-/// Path that every such server answers, so that the suite considers it started.
+/// Path that every trivial server answers, so that the suite considers the server started.
 pub(crate) const READY: &str = "/is-there";
 
-/// Behaviour of the server.
+/// Behaviour of a trivial server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrivialServer {
     /// 200 with an empty JSON object.
@@ -40,7 +40,7 @@ pub enum TrivialServer {
 }
 
 impl TrivialServer {
-    /// All of them.
+    /// All trivial servers.
     pub const ALL: [Self; 8] = [
         Self::EmptyObject,
         Self::Silent,
@@ -66,7 +66,7 @@ impl TrivialServer {
         }
     }
 
-    /// Starts such a server; it runs until the task is aborted.
+    /// Starts the server, which runs until the task is aborted.
     ///
     /// # Errors
     /// No port is available.
@@ -77,7 +77,7 @@ impl TrivialServer {
     }
 
     async fn listen(self, listener: TcpListener) {
-        // Connections end with the task.
+        // Dropping the set with the task ends the connections.
         let mut open = JoinSet::new();
         loop {
             tokio::select! {

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 
-/// Whether a request presents the token: as a bearer, or as the name or the password of basic
+/// Whether a request has the token: as a bearer token, or as the user name or the password of basic
 /// authentication.
 pub(super) fn has_token(request: &HeaderMap, token: &str) -> bool {
     let given = request.get(AUTHORIZATION);

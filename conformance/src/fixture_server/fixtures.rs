@@ -14,7 +14,7 @@ use super::git::Repository;
 
 /// Maximum number of recorded responses per path; the oldest are dropped.
 const REMEMBERED: usize = 10_000;
-/// Maximum number of recorded paths without a fixture.
+/// Number of paths from which on requests of the tested servers add no further paths.
 const PATHS: usize = 1_000;
 /// Maximum size of all stored objects, in bytes.
 const STORED: usize = 256 << 20;
@@ -94,12 +94,12 @@ impl Fixture {
 #[derive(Debug, Default)]
 struct Slot {
     item: Option<Fixture>,
-    /// Bytes that are sent as the body.
+    /// Body of responses with the fixture.
     bytes: Bytes,
-    /// Metadata headers that a client stored the object with.
+    /// Metadata headers with which a client stored the object.
     metadata: HeaderMap,
     repository: Repository,
-    /// Number of changes of the fixture, used as its ETag.
+    /// Number of changes of the fixture, which is its ETag.
     version: u64,
     requests: VecDeque<Value>,
 }
@@ -147,10 +147,10 @@ impl Slot {
 }
 
 impl Fixtures {
-    /// Sets a fixture; setting it again changes nothing. Returns the newest commit of a repository.
+    /// Sets a fixture; an equal fixture changes nothing. Returns the newest commit of a repository.
     ///
     /// # Errors
-    /// Why the fixture cannot be served.
+    /// The reason why the fixture cannot be served.
     pub(super) fn put(&mut self, path: &str, item: Fixture) -> Result<Option<String>, String> {
         let item = item.written_out()?;
         let bytes = match &item {
@@ -221,7 +221,7 @@ impl Fixtures {
         }
     }
 
-    /// Returns body and headers of the stored object, or of the bundle, at a path.
+    /// Returns body and headers of the stored object or bundle at a path.
     pub(super) fn stored(&self, path: &str) -> Option<(Bytes, HeaderMap)> {
         let slot = self.0.get(path)?;
         match slot.item {
@@ -245,7 +245,7 @@ impl Fixtures {
     /// Returns the response to a request with these headers. `held` means that the request has
     /// already been held back, which is recorded once.
     pub(super) fn take(&mut self, path: &str, request: &HeaderMap, held: bool) -> Lookup {
-        // A path without a fixture is recorded as well: scenarios may wait for a request of it.
+        // A path without a fixture is recorded as well: scenarios may wait for requests for it.
         if self.0.len() >= PATHS && !self.0.contains_key(path) {
             return Lookup::Status(404);
         }

@@ -34,7 +34,7 @@ enum Kind {
     Blob = 3,
 }
 
-/// A folder from which a tree object is made.
+/// A folder, which becomes a tree object.
 #[derive(Debug, Default)]
 struct Folder<'a> {
     folders: BTreeMap<&'a str, Folder<'a>>,
@@ -67,7 +67,7 @@ impl Repository {
             format!("parent {}\n", hexadecimal(&head))
         });
         self.commits += 1;
-        // Every commit has its own time, so their ids differ.
+        // Every commit has a different time, so that the ids differ.
         let who = format!(
             "conformance <conformance@localhost> {} +0000",
             1_700_000_000 + self.commits
@@ -110,7 +110,7 @@ impl Repository {
             return Some(body.into());
         }
         for part in self.pack().chunks(PACKET) {
-            // The first byte names the channel of the pack.
+            // The first byte is the side-band channel: 1 for the pack.
             packet(&mut body, &[&[1], part].concat());
         }
         flush(&mut body);
@@ -132,7 +132,7 @@ impl Repository {
     }
 
     fn tree(&mut self, folder: &Folder<'_>) -> Id {
-        // A folder is sorted as if its name ended with a slash.
+        // Git sorts a folder as if its name ended with a slash.
         let mut entries = BTreeMap::new();
         for (name, inner) in &folder.folders {
             let id = self.tree(inner);
@@ -170,7 +170,7 @@ impl Repository {
 }
 
 impl<'a> Folder<'a> {
-    /// Adds a file to the folder; none if its path is invalid.
+    /// Adds a file to the folder; `None` if its path is invalid.
     fn add(&mut self, path: &'a str, content: &'a Value) -> Option<()> {
         let parts: Vec<&str> = path.split('/').collect();
         let is_name =
@@ -191,8 +191,8 @@ impl<'a> Folder<'a> {
     }
 }
 
-/// Encodes an object for a pack: type and length, in one byte with four bits of the length and
-/// further ones with seven, then the compressed bytes.
+/// Encodes an object for a pack: type and length, then the compressed bytes. The first byte
+/// contains the type and four bits of the length, each further byte seven bits.
 fn packed(kind: Kind, bytes: &[u8]) -> Vec<u8> {
     let mut length = bytes.len();
     let low = |length: usize, mask: u8| u8::try_from(length & usize::from(mask)).unwrap_or(0);
@@ -220,7 +220,7 @@ fn flush(out: &mut Vec<u8>) {
     out.extend(b"0000");
 }
 
-/// Whether the packets of a request end with the word that requests the pack; none if they are
+/// Whether the packets of a request end with `done`, which requests the pack; `None` if they are
 /// invalid.
 fn is_done(mut request: &[u8]) -> Option<bool> {
     while let Some((length, rest)) = request.split_at_checked(4) {

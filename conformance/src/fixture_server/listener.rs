@@ -1,4 +1,4 @@
-//! Listener of servers for tests.
+//! Listener of the suite's own HTTP servers.
 
 use std::error::Error;
 use std::time::Duration;
@@ -18,8 +18,8 @@ pub(crate) const CONNECTIONS: usize = 256;
 /// Pause of the listener after it failed to accept a connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves every request by `answer` until the future is dropped, which ends open connections. An
-/// error from `answer` closes its connection.
+/// Answers every request with `answer` until the future is dropped, which ends open connections. An
+/// error of `answer` closes the connection.
 pub(crate) async fn listen<A, F, B, E>(listener: TcpListener, answer: A)
 where
     A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,

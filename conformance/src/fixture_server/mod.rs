@@ -1,29 +1,31 @@
-//! Fixture server: the services that an engine or control plane under test is configured with. It
-//! serves bundles and receives decision logs and status messages.
+//! Fixture server: the services that a tested engine or control plane is configured to use. It
+//! serves bundles, git repositories and object storage, and receives decision logs and status
+//! messages.
 //!
-//! Requests of the servers:
+//! Requests of the tested servers:
 //!
 //! | request | response |
 //! |---|---|
-//! | `GET /PATH` | the fixture of the path, with its ETag; 304 when that is the same; 404 when there is nothing |
+//! | `GET /PATH` | the fixture of the path, with its ETag; 304 if `If-None-Match` has the same ETag; 404 if there is no fixture |
 //! | `POST /logs`, `POST /logs/…` | 200; the events of the array, which may be gzip-encoded, are stored |
 //! | `POST /status`, `POST /status/…` | 200; the message is stored |
 //! | `PUT /BUCKET/KEY` | stores an object as S3 does, with its `x-amz-meta-…` headers and under the conditions `If-Match` and `If-None-Match`; 200 with its ETag. It is served like a fixture |
-//! | `HEAD /BUCKET/KEY`, `DELETE /BUCKET/KEY` | the ETag, length and metadata of the stored object; removes it |
+//! | `HEAD /BUCKET/KEY`, `DELETE /BUCKET/KEY` | returns the ETag, length and metadata of the stored object; removes the object |
 //! | `GET /git/NAME/info/refs`, `POST /git/NAME/git-upload-pack` | the git repository that is the fixture of `git/NAME` |
 //!
-//! Requests of scenarios, sent like any other:
+//! Requests of scenarios, as steps like those to the tested server:
 //!
 //! | request | response |
 //! |---|---|
-//! | `PUT /shelf/PATH` | sets the fixture of the path to the body (see [`fixtures::Fixture`]); setting it again changes nothing. For a repository the response has its newest commit: `{"commit": ID}` |
-//! | `GET /taken/PATH` | how each request for the path was answered: `{"answer": "bundle", "status": 200}`, of a repository `{"answer": "references", "commit": ID}` and `pack` |
-//! | `GET /opened/PATH` | the files of the bundle there, by path; 404 when there is none |
+//! | `PUT /shelf/PATH` | sets the fixture of the path to the body (see [`fixtures::Fixture`]); an equal body changes nothing. For a repository the response has its newest commit: `{"commit": ID}` |
+//! | `GET /taken/PATH` | the responses to all requests for the path: `{"answer": "bundle", "status": 200}`; for a repository `{"answer": "references", "commit": ID}`, or `pack` in place of `references` |
+//! | `GET /opened/PATH` | the files of the bundle at the path, by their own paths; 404 if there is no bundle |
 //! | `GET /received/logs` | every decision log event |
 //! | `GET /received/status` | every status message |
 //!
-//! The lists accept parameters: the response has only items whose members have these values, or
-//! with `holds` those that contain this string anywhere.
+//! The last two requests and `GET /taken/PATH` accept query parameters: the response has only the
+//! items whose members have these values. The parameter `holds` selects the items that have this
+//! string as a value at any depth.
 
 mod archive;
 mod auth;
@@ -59,7 +61,7 @@ use received::Received;
 /// Maximum time that a request for a held fixture waits.
 const HELD_FOR: Duration = Duration::from_secs(30);
 
-/// A running fixture server; dropping it ends it.
+/// A running fixture server, which ends when it is dropped.
 #[derive(Debug)]
 pub(crate) struct FixtureServer {
     pub(crate) base: Base,
@@ -71,12 +73,12 @@ pub(crate) struct FixtureServer {
 struct FixtureState {
     fixtures: Mutex<Fixtures>,
     received: Mutex<Received>,
-    /// Notifies held requests of each change of the fixtures.
+    /// Notifies held requests of every change of the fixtures.
     changes: watch::Sender<()>,
 }
 
 impl FixtureServer {
-    /// Starts a fixture server at an address; port 0 means any free one.
+    /// Starts a fixture server at an address; port 0 means any free port.
     ///
     /// # Errors
     /// The address is not available.
@@ -246,7 +248,7 @@ impl FixtureState {
     }
 }
 
-/// Lists the items that have all members of the query.
+/// Responds with the items that match all parameters of the query.
 fn list_response<'a>(
     items: impl IntoIterator<Item = &'a Value>,
     query: &str,
@@ -272,7 +274,7 @@ fn list_response<'a>(
     json(&Value::Array(items.collect()))
 }
 
-/// Whether a string occurs anywhere in a value.
+/// Whether a value is this string, or has it as a value at any depth.
 fn holds(value: &Value, text: &str) -> bool {
     match value {
         Value::String(found) => found == text,

@@ -33,14 +33,14 @@ impl Received {
         let sent = read(encoding, body)?;
         match (kind, sent) {
             ("logs", Value::Array(events)) => add(&mut self.logs, events),
-            // No document specifies how events are sent.
+            // A single event: no document specifies that events are sent in an array.
             ("logs", event) => add(&mut self.logs, [event]),
             (_, message) => add(&mut self.status, [message]),
         }
         Ok(())
     }
 
-    /// Returns the received items of one type, `logs` or `status`; none for another type.
+    /// Returns the received items of one type, `logs` or `status`; `None` for another type.
     pub(super) fn list(&self, kind: &str) -> Option<impl Iterator<Item = &Value> + use<'_>> {
         match kind {
             "logs" => Some(self.logs.iter()),

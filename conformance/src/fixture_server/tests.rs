@@ -11,7 +11,7 @@ use crate::http_client::answer::Answer;
 use crate::http_client::wire::Outgoing;
 use crate::http_client::{Client, Connection};
 
-/// Contents of the file at `path` of a bundle.
+/// Returns the contents of the file at `path` in a bundle.
 fn file(archive: &[u8], path: &str) -> String {
     let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(archive));
     let mut text = String::new();
@@ -206,7 +206,7 @@ async fn what_is_guarded_needs_the_token() {
     }
 }
 
-/// The program `git` clones what the fixture server serves.
+/// Clones and fetches with the program `git`.
 #[tokio::test]
 async fn repositories_can_be_cloned() {
     let visitor = Visitor::new().await;

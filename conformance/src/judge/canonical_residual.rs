@@ -1,5 +1,5 @@
-//! Canonical text of residuals: queries and expressions in a fixed order, variables replaced by the
-//! terms they equal or by numbers.
+//! Canonical text of the residuals of partial evaluation: queries and expressions in a fixed order,
+//! variables replaced by the terms that they equal or by numbers.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ fn ends_like(text: &str, end: &str) -> bool {
     }
 }
 
-/// Terms that variables of a query equal.
+/// Terms that the variables of a query equal, by name.
 type Definitions = BTreeMap<String, String>;
 
 fn query(query: &Value) -> Option<String> {
@@ -89,7 +89,7 @@ fn conditions_of(query: &Value) -> Option<Vec<String>> {
     Some(texts)
 }
 
-/// Returns a variable and the term that it equals.
+/// Returns the variable and the term of an expression that equates them; `None` for any other.
 fn equation(expr: &Value) -> Option<(&str, &Value)> {
     if expr.get("negated") == Some(&Value::Bool(true)) || expr.get("with").is_some() {
         return None;
@@ -145,7 +145,7 @@ fn expr(expr: &Value, named: &Definitions) -> Option<String> {
     Some(text)
 }
 
-/// The name of a function.
+/// Returns the name of a function.
 fn name(operator: &Value) -> Option<String> {
     if operator.get("type")? == "var" {
         return Some(operator.get("value")?.as_str()?.to_owned());

@@ -10,8 +10,8 @@ use crate::judge::verdict::Difference;
 /// Maximum number of differences of one fact.
 const SHOWN: usize = 20;
 
-/// Returns the steps that differ: index and differences, in order. A step that one side lacks, or
-/// whose request differs, differs as a whole: the snapshot is of another scenario.
+/// Returns the steps that differ: index and differences, in order. A missing step or a different
+/// request is a difference too: the snapshot belongs to another scenario.
 pub(crate) fn compare(expected: &Transcript, got: &Transcript) -> Vec<(usize, Vec<Difference>)> {
     let nothing = Entry::default();
     (0..expected.steps.len().max(got.steps.len()))

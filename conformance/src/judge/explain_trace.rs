@@ -1,9 +1,9 @@
-//! Traces in transcripts.
+//! Facts about the evaluation traces in responses.
 //!
-//! The document does not name the member that contains a trace: it is the array next to `result`.
-//! The number of evaluation steps is up to the engine, so rules state some events and their order,
-//! never a whole trace. Operations are compared case-insensitively; only one rule checks the
-//! spelling of `op`.
+//! The document does not name the member that contains a trace, so the array next to `result`
+//! counts as the trace. The number of evaluation steps is up to the engine, so rules state some
+//! events and their order, never a whole trace. Operations are compared case-insensitively; only
+//! one rule checks the spelling of `op`.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,8 @@ use crate::scenario::{Trace, TraceEvent};
 const EVENTS_SHOWN: usize = 40;
 
 impl TraceEvent {
-    /// Whether the event matches, given the ids bound to names so far.
+    /// Whether the event matches the pattern and the ids bound so far. If so, binds the event's
+    /// ids.
     fn matches<'a>(&self, event: &'a Value, ids: &mut Ids<'a>) -> bool {
         let text = |name: &str| event.get(name).and_then(Value::as_str);
         let same_op = |op: &str| text("op").is_some_and(|found| found.eq_ignore_ascii_case(op));
@@ -52,12 +53,12 @@ impl TraceEvent {
     }
 }
 
-/// Ids bound to the names of queries.
+/// Ids of queries, by the names in the patterns.
 #[derive(Debug, Clone, Default)]
 struct Ids<'a>(BTreeMap<&'static str, &'a Value>);
 
 impl<'a> Ids<'a> {
-    /// Binds the name to the id, or checks an existing binding.
+    /// Binds the name to the id, or checks an existing binding. Returns whether they agree.
     fn bind(&mut self, name: Option<&'static str>, id: Option<&'a Value>) -> bool {
         let Some(name) = name else {
             return true;
@@ -102,7 +103,7 @@ impl Trace {
         match (self, trace) {
             (Self::Readable(text), _) => ("trace".to_owned(), readable(answer, text, ns)),
             (Self::Absent, None) if answer.json().is_some() => line("trace", "<absent>"),
-            // An empty array may be any member, since it has no event that identifies a trace.
+            // An empty array need not be a trace: it has no event that identifies one.
             (Self::Absent, Some(events)) if events.is_empty() => line("trace", "<absent>"),
             (_, None) => line("trace", &format!("<no trace, status {}>", answer.status)),
             (Self::Absent, Some(events)) => line("trace", &describe_events(events)),
@@ -142,7 +143,8 @@ impl Trace {
     }
 }
 
-/// Checks the trace for people: a string that contains `wanted`, or a list with such a string.
+/// Checks the human-readable trace: a string that contains `wanted`, or a list of strings, one of
+/// which does.
 fn readable(answer: &Answer, wanted: &str, ns: &str) -> String {
     let members = answer.json().and_then(Value::as_object);
     let mut beside = members.into_iter().flatten();
@@ -166,7 +168,7 @@ fn line(key: &str, value: &str) -> (String, String) {
     (key.to_owned(), value.to_owned())
 }
 
-/// Returns the events that match this one; names of queries are ignored here.
+/// Returns the events that match a pattern. Names of queries are bound anew for each event.
 fn matching_events<'a>(
     events: &'a [Value],
     like: &'a TraceEvent,
@@ -189,7 +191,7 @@ fn order(events: &[Value], wanted: &[TraceEvent]) -> String {
     format!("<{}>", names.join(", then "))
 }
 
-/// A pointer into each event of a kind.
+/// The values at a pointer in each event that matches a pattern.
 struct EventValues<'a> {
     events: &'a [Value],
     like: &'a TraceEvent,
@@ -198,7 +200,8 @@ struct EventValues<'a> {
 }
 
 impl EventValues<'_> {
-    /// Returns the line with `allowed` if every value satisfies `is`, otherwise with a violation.
+    /// Returns the line with `allowed` if every value satisfies `is`, otherwise with the first
+    /// violation.
     fn line(&self, allowed: &str, is: &dyn Fn(Option<&Value>) -> bool) -> (String, String) {
         let mut found = matching_events(self.events, self.like)
             .flat_map(|event| places(event, self.pointer))

@@ -10,6 +10,7 @@ pub(crate) mod scenario_run;
 pub(crate) mod transcript;
 pub(crate) mod truncate;
 pub mod verdict;
+mod verify;
 
 pub(crate) use transcript::snapshot_text;
-pub(crate) use verdict::{early_failure, verdict};
+pub(crate) use verify::{early_failure, verdict};

@@ -1,4 +1,4 @@
-//! Results of a scenario on a server, before they are compared.
+//! Results of a scenario on a server, before their comparison with the snapshot.
 
 use crate::http_client::wire::Wire;
 use crate::http_client::{Base, curl};
@@ -10,10 +10,10 @@ use crate::judge::verdict::{Answered, Failure};
 #[derive(Debug, Default)]
 pub(crate) struct ScenarioRun {
     pub(crate) transcript: Transcript,
-    /// Failure that occurred before any comparison: nothing was judged from there on.
+    /// Failure that ended the scenario, such as a missing response: no later request was sent.
     pub(crate) early_failure: Option<Failure>,
-    /// Index of the step that did not show the rule's subject, and what that was: nothing was
-    /// judged from there on.
+    /// Index of the step whose condition for running the rule was not met, and the reason in the
+    /// scenario. No later request was sent.
     pub(crate) not_shown: Option<(usize, &'static str)>,
     /// Whether the failure is a missing response.
     pub(crate) unanswered: bool,
@@ -30,13 +30,13 @@ pub(crate) struct ScenarioRun {
 pub(crate) struct SentStep {
     /// Name of the step, as in the transcript.
     pub(crate) name: String,
-    /// Whether it is only a precondition.
+    /// Whether the step is only a precondition.
     pub(crate) given: bool,
-    /// Recipient of its requests.
+    /// Recipient of the requests.
     pub(crate) base: Base,
     /// The last request.
     pub(crate) wire: Option<Wire>,
-    /// Response to it, if any.
+    /// Response to the last request, if any.
     pub(crate) answered: Option<Answered>,
 }
 

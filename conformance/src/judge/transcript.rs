@@ -20,12 +20,12 @@ use crate::judge::facts::Fact;
 use crate::scenario::resource_names::{canonical, fill, fill_json, quoted};
 use crate::scenario::{BUILTIN, Body, Identity, Recipient, Scenario, Send, Step};
 
-/// Maximum length of a body in a transcript.
+/// Maximum length of a body in a transcript, in bytes.
 const BODY_SHOWN: usize = 400;
-/// Maximum length of a raw request in a transcript.
+/// Maximum length of a raw request in a transcript, in bytes.
 const RAW_SHOWN: usize = 2000;
 
-/// Prefix of the line of a given step.
+/// Prefix of the line of a `given` step.
 const GIVEN: &str = "given ";
 /// Line below a request whose response may be anything.
 const NOTHING: &str = "nothing recorded";
@@ -82,7 +82,7 @@ impl Transcript {
                 step.request.push('\n');
                 step.request.push_str(line);
             } else {
-                // The request of a given step is one line; nothing follows it.
+                // The request of a `given` step is one line; nothing follows it.
                 in_request = !line.starts_with(GIVEN);
                 steps.push(Entry {
                     request: line.to_owned(),
@@ -94,8 +94,7 @@ impl Transcript {
     }
 }
 
-/// Formats the requests of a scenario as in its transcript: placeholders unfilled, `{ns}` as
-/// `<ns>`.
+/// Formats the requests of a scenario for its transcript, with `<name>` for each known `{name}`.
 #[derive(Debug)]
 pub(crate) struct Namer {
     known: BTreeSet<&'static str>,
@@ -190,7 +189,7 @@ impl Namer {
         self.fill_with(text, &[])
     }
 
-    /// Also replaces the placeholders in `more`.
+    /// Replaces known placeholders and those in `more` with their names.
     fn fill_with(&self, text: &str, more: &[&str]) -> String {
         fill(text, &|name| {
             let known = more.contains(&name) || self.known.contains(name);
@@ -221,7 +220,7 @@ impl Namer {
     }
 }
 
-/// Returns the media type of a body that its string form does not show.
+/// Returns the media type of a body, unless the body is JSON.
 fn shown_media_type(body: &Body) -> Option<&'static str> {
     match body {
         Body::Empty | Body::Json(_) => None,

@@ -8,8 +8,8 @@ const EXCERPT: usize = 400;
 /// Maximum length of a fact's value, in bytes.
 const LONGEST: usize = 64 * 1024;
 
-/// Truncates the value of a fact. One that is longer than any scenario expects is replaced by its
-/// start and its digest, so that responses cannot inflate transcripts and reports.
+/// Truncates the value of a fact that is longer than any scenario expects to its start and its
+/// digest, so that responses cannot inflate transcripts and reports.
 pub(super) fn truncate(value: String) -> String {
     if value.len() <= LONGEST {
         return value;

@@ -18,7 +18,8 @@ pub struct AppliesTo {
 }
 
 /// A range of versions: comparisons separated by commas, all of which must be satisfied. `>=1.6,
-/// <1.13` compares numbers, with missing ones as 0; `1.6` is 1.6 and everything below it, 1.6.3.
+/// <1.13` compares numbers, with missing ones as 0; `1.6` includes all versions that start with it,
+/// such as 1.6.3.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Versions(VersionReq);
@@ -69,7 +70,7 @@ fn comparator(text: &str) -> Option<Comparator> {
         .find_map(|(sign, op)| Some((*op, text.strip_prefix(sign)?)))
         .unwrap_or((Op::Exact, text));
     let numbers = numbers(version)?;
-    // By default the library reads `>1.6` as from 1.7 on.
+    // Without the zeros, `semver` would read `>1.6` as `>=1.7`.
     let missing = (op != Op::Exact).then_some(0);
     Some(Comparator {
         op,

@@ -10,9 +10,9 @@
 //! when = { target = "opa", version = ">=1.6, <1.13", setup = "default" }
 //! ```
 //!
-//! A list belongs to a target, not to the suite. It stays honest because a rule on it that
-//! passes fails the run, and so does an entry that has expired. A flaky rule may pass or fail,
-//! and is never proven.
+//! A list belongs to a target, not to the suite. To keep lists honest, a listed rule that passes
+//! fails the run, and so does an expired entry. A flaky rule may pass or fail, and never counts as
+//! proven.
 
 pub mod condition;
 pub(crate) mod text;
@@ -47,16 +47,16 @@ struct Entry {
     /// Whether the list is embedded in the program.
     carried: bool,
     known: Deviation,
-    /// The rules that it names.
+    /// Ids of the rules that the entry covers.
     ids: Vec<String>,
 }
 
 /// Kind of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The target fails its rules.
+    /// The target fails the listed rules.
     Failing,
-    /// The target passes its rules on some runs and fails them on others.
+    /// The target passes the listed rules on some runs and fails them on others.
     Flaky,
 }
 
@@ -66,11 +66,11 @@ pub enum Kind {
 pub struct Deviation {
     /// The rules: an id, a path above ids, or a glob.
     pub rule: String,
-    /// Behaviour of the target instead, and why.
+    /// Actual behaviour of the target, and its cause.
     pub reason: String,
-    /// Statement of the document, and where.
+    /// Statement of the document, and its place there.
     pub clause: Option<String>,
-    /// Issue that tracks it.
+    /// Issue that tracks the deviation.
     pub issue: Option<String>,
     /// Last day on which the entry is valid, in UTC.
     #[serde(default, deserialize_with = "condition::day")]
@@ -126,7 +126,7 @@ pub enum KnownError {
 }
 
 impl Kind {
-    /// Name of its table, and the flag that accepts its files.
+    /// Returns the name of the kind's TOML table, and the flag that accepts its files.
     pub fn names(self) -> (&'static str, &'static str) {
         match self {
             Self::Failing => ("deviation", "--known-failing"),
@@ -134,7 +134,7 @@ impl Kind {
         }
     }
 
-    /// Returns the kind of a list; one without entries is of known deviations.
+    /// Returns the kind of a list; a list without entries is one of known deviations.
     pub fn of(text: &str) -> Self {
         match toml::from_str::<toml::Table>(text) {
             Ok(table) if table.contains_key("flaky") => Self::Flaky,
@@ -246,7 +246,7 @@ impl KnownList {
     /// have expired are [stale](KnownList::stale) and excuse nothing.
     ///
     /// # Errors
-    /// An invalid version, or one that an entry depends on and that is not known.
+    /// The version is invalid, or unknown although an entry depends on it.
     pub fn on(
         mut self,
         target: &str,
@@ -281,7 +281,7 @@ impl KnownList {
     /// Returns the rules of entries whose reason is still a placeholder.
     ///
     /// # Errors
-    /// As [`Kind::read`].
+    /// See [`Kind::read`].
     pub fn unwritten(kind: Kind, text: &str, file: &str) -> Result<Vec<String>, KnownError> {
         let entries = kind.read(text, file)?.into_iter();
         let open = entries.filter(|known| known.reason.trim() == PLACEHOLDER);
@@ -324,7 +324,7 @@ impl KnownList {
 }
 
 impl Deviation {
-    /// Whether the entry applies to this target in this version; unknown if that depends on a
+    /// Whether the entry applies to this target in this version; `None` if that depends on a
     /// version that is not known.
     pub(crate) fn applies(&self, target: &str, version: Option<&Version>) -> Option<bool> {
         let Some(when) = &self.when else {
@@ -396,7 +396,7 @@ impl Entry {
 /// Returns the rules that an entry names.
 ///
 /// # Errors
-/// Not a valid glob, or one that matches no rule.
+/// The pattern is not a valid glob, or matches no rule.
 pub fn named<'a>(
     known: &Deviation,
     ids: impl Iterator<Item = &'a str> + Clone,

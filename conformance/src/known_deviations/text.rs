@@ -1,4 +1,5 @@
-//! Text of a list: generated from a run, and shortened without changing what people wrote.
+//! Text of a list: generated from a run, or rewritten without some entries, everything else
+//! unchanged.
 
 use std::fmt::Write as _;
 
@@ -39,7 +40,7 @@ fn quote(text: &str) -> String {
     toml::Value::from(text).to_string()
 }
 
-/// Formats one line of a comment: data from a server may contain anything.
+/// Formats one line of a comment, escaped because data from a server may contain anything.
 fn shown(text: &str) -> String {
     let mut shown: String = text.chars().take(SHOWN).collect();
     if shown.len() < text.len() {
@@ -96,14 +97,15 @@ pub(crate) fn without(
     }
     let left = document.to_string().trim_end().to_owned() + "\n";
     Ok(match text.contains("\r\n") {
-        // Multi-line strings already have theirs.
+        // Multi-line strings already contain `\r\n`.
         true => left.replace("\r\n", "\n").replace('\n', "\r\n"),
         false => left,
     })
 }
 
-/// Removes what belongs to removed entries from the gaps between entries; the first `rest` lines of
-/// each gap belong to the line of an entry. Returns the source after the last remaining entry.
+/// Removes the comments and empty lines of removed entries from the gaps between entries. The first
+/// `rest` lines of each gap continue the last line of the entry before it. Returns the source after
+/// the last remaining entry.
 fn close_gaps<'d>(
     decors: impl Iterator<Item = &'d mut Decor>,
     end: &RawString,
@@ -123,7 +125,8 @@ fn close_gaps<'d>(
     left + &close_gap(end.as_str().unwrap_or_default(), rest, before, None)
 }
 
-/// Returns the rest of a gap if an adjacent entry is removed; `None` means no such entry.
+/// Returns the rest of a gap. `before` and `behind` say whether the adjacent entry is removed;
+/// `None` means that there is no such entry.
 fn close_gap(gap: &str, rest: usize, before: Option<bool>, behind: Option<bool>) -> String {
     let lines: Vec<&str> = gap.split_inclusive('\n').collect();
     let is_comment = |line: &&&str| line.trim_start().starts_with('#');

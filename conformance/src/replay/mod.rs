@@ -23,7 +23,7 @@ use crate::http_client::answer::{Answer, NoAnswer};
 use crate::http_client::pagination::Listings;
 use crate::judge::facts::{Captures, View};
 use crate::judge::openapi::Contract;
-use crate::run::cleanup::CreatedNames;
+use crate::run::created_names::CreatedNames;
 use crate::run::ledger::Ledger;
 use crate::run::runner::{Runner, Transport};
 use crate::run::side_effects::SideEffects;

@@ -169,3 +169,20 @@ fn named(one: &Capability) -> String {
         _ => one.name.clone(),
     }
 }
+
+impl Digest {
+    /// Numbers of proven and of chosen rules. A rule that was not run is not proven.
+    pub fn score(&self) -> (usize, usize) {
+        let score = score(self.rows.iter());
+        (score.proven, score.rules)
+    }
+
+    /// Formats the score by the profile; without one, the numbers of proven, claimed and all rules.
+    pub(super) fn score_text(&self) -> String {
+        if let Some(standing) = self.standing() {
+            return standing.to_string();
+        }
+        let rows = || self.rows.iter();
+        format_score(claimed(self, rows()), score(rows()))
+    }
+}

@@ -1,6 +1,6 @@
 //! Concurrency hint: detects targets that fail under concurrent rules, and suggests options.
 
-use super::{Digest, failure_groups};
+use super::{Digest, Row};
 use crate::judge::verdict::Failure;
 
 /// Phrases in messages of servers on which concurrent requests conflict.
@@ -16,7 +16,7 @@ pub(super) fn remedy(digest: &Digest) -> Option<String> {
     if digest.one_at_a_time {
         return None;
     }
-    let failures = digest.rows.iter().filter_map(failure_groups::fails);
+    let failures = digest.rows.iter().filter_map(Row::failure);
     let phrases: Vec<&str> = failures.filter_map(conflict_phrase).collect();
     let first = phrases.first()?;
     let rules = match phrases.len() {

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::failure::{endpoint, first_difference};
-use super::{Digest, Outcome, Row, concurrency_hint};
+use super::{Digest, Row, concurrency_hint};
 use crate::catalogue::Catalogue;
-use crate::judge::verdict::{Failure, Verdict};
+use crate::judge::verdict::Failure;
 
 /// Minimum number of equal failures that form a group; fewer are reported one by one.
 const ALIKE: usize = 3;
@@ -47,7 +47,7 @@ type Group<'a> = Vec<(&'a Row, String)>;
 pub(super) fn causes(digest: &Digest) -> Vec<Cause<'_>> {
     let mut groups: BTreeMap<Key, Group<'_>> = BTreeMap::new();
     for row in &digest.rows {
-        if let Some(failure) = fails(row) {
+        if let Some(failure) = row.failure() {
             let (key, message) = key(row, failure);
             groups.entry(key).or_default().push((row, message));
         }
@@ -76,19 +76,6 @@ pub(super) fn causes(digest: &Digest) -> Vec<Cause<'_>> {
 pub(super) fn grouped<'a>(causes: &[Cause<'a>]) -> BTreeSet<&'a str> {
     let rules = causes.iter().flat_map(|cause| &cause.rules);
     rules.copied().collect()
-}
-
-/// Returns the failure of a row, even if it is a known deviation.
-pub(super) fn failed(row: &Row) -> Option<&Failure> {
-    match &row.judged.verdict {
-        Verdict::Fail(failure) => Some(failure),
-        _ => None,
-    }
-}
-
-/// Returns the failure of a row whose outcome is a failure.
-pub(super) fn fails(row: &Row) -> Option<&Failure> {
-    failed(row).filter(|_| row.outcome == Outcome::Fail)
 }
 
 impl Cause<'_> {
@@ -198,7 +185,9 @@ fn cut(text: &str, most: usize) -> String {
 
 /// Returns advice on what to check for rules that fail with this status, if known.
 fn advice(digest: &Digest, status: Option<u16>, rows: &[&Row]) -> Option<String> {
-    let messages = rows.iter().filter_map(|row| fails(row)?.answered.as_ref());
+    let messages = rows
+        .iter()
+        .filter_map(|row| row.failure()?.answered.as_ref());
     let mut messages = messages.map(|answered| answered.message.as_str());
     match status {
         None => Some("what does the server's log say?".to_owned()),
@@ -242,7 +231,7 @@ fn capability(row: &Row) -> Option<&'static str> {
 #[expect(clippy::expect_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use crate::judge::verdict::{Answered, Difference};
+    use crate::judge::verdict::{Answered, Difference, Verdict};
     use crate::report::digest::samples;
 
     fn failing(rules: &[&str], status: u16, message: &str) -> Digest {

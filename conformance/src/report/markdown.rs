@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::failure_groups::{self, Cause, causes, grouped};
+use super::failure_groups::{Cause, causes, grouped};
 use super::markdown_escape::{code, code_fence, prose};
 use super::{Digest, Outcome, Row, concurrency_hint, failure};
 use crate::catalogue::{Catalogue, Document, sections};
@@ -149,7 +149,7 @@ fn cause_block(cause: &Cause<'_>) -> String {
     let mut out = format!("\n## {}\n\n", prose(&cause.sentence()));
     out.push_str("| rule | request | what differs |\n|---|---|---|\n");
     for row in &cause.rows {
-        if let Some(failure) = failure_groups::fails(row) {
+        if let Some(failure) = row.failure() {
             let differs = failure::differs(failure);
             let [rule, request, differs] = [&row.judged.rule, &failure.request, &differs]
                 .map(|text| code(&cut(text, LINE_SHOWN)).replace('|', "\\|"));

@@ -14,6 +14,7 @@ mod junit;
 mod markdown;
 mod markdown_escape;
 mod profile_result;
+pub(crate) mod repetitions;
 pub(crate) mod repro;
 mod run_names;
 pub mod stability;

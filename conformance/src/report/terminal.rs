@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::failure_groups::{self, Cause, causes, grouped};
+use super::failure_groups::{Cause, causes, grouped};
 use super::{Conclusion, Digest, Outcome, Row, concurrency_hint, failure};
 use crate::catalogue::{Catalogue, Document};
 use crate::evidence::Event;
@@ -139,7 +139,7 @@ fn cause_block(out: &mut String, digest: &Digest, cause: &Cause<'_>, paint: Pain
     let sentence = visible(&cause.sentence());
     let _ = writeln!(out, "\n{}", paint.outcome(Outcome::Fail, &sentence));
     for row in cause.rows.iter().take(RULES_SHOWN) {
-        if let Some(failure) = failure_groups::fails(row) {
+        if let Some(failure) = row.failure() {
             let (rule, differs) = (&row.judged.rule, failure::differs(failure));
             let line = visible(&format!("{rule}  {}  {differs}", failure.request));
             let _ = writeln!(out, "  {}", line.replace('\n', " "));

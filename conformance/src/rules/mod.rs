@@ -1,7 +1,7 @@
-//! Every rule of the suite: one line per file, in the order of the documents, then of the packs.
+//! Rules of the suite, in one file per endpoint or topic.
 //!
-//! The path is the file's own path, the clause file's (`specs/PATH.yaml`) and the snapshot
-//! folder's (`snapshots/PATH/`).
+//! A file has the same path below this folder as its clauses (`specs/PATH.yaml`) and its snapshots
+//! (`snapshots/PATH/`).
 
 pub(crate) mod control;
 pub(crate) mod engine;
@@ -14,13 +14,13 @@ use crate::scenario::{Rule, Scenario};
 /// The rules of one endpoint or topic.
 #[derive(Debug, Clone, Copy)]
 pub struct Section {
-    /// The path that all folders share, e.g. `engine/v1/data/put`.
+    /// Path below `rules/`, `specs/` and `snapshots/`, e.g. `engine/v1/data/put`.
     pub path: &'static str,
     /// The rules, in the order of the clause file.
     pub rules: &'static [Rule],
 }
 
-/// Every section: the control plane's, the engine's, then the packs'.
+/// Returns every section: the control plane's, the engine's, then the packs'.
 pub fn sections() -> impl Iterator<Item = &'static Section> {
     let documents = control::SECTIONS.iter().chain(engine::SECTIONS);
     documents.chain(regressions::SECTIONS)
@@ -42,7 +42,7 @@ pub fn scenario(id: &str) -> Option<Scenario> {
     Some((rule.scenario)())
 }
 
-/// Documents that programs may confuse with undefined ones, or that contain such values, by name.
+/// Documents by name: values that programs may confuse with undefined ones, alone and nested.
 pub(crate) fn hollow_documents() -> [(&'static str, Value); 6] {
     [
         ("empty-object", json!({})),

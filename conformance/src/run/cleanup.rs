@@ -1,6 +1,5 @@
 //! Cleanup of resources that scenarios created.
 
-use std::io;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -13,73 +12,21 @@ use crate::http_client::answer::NoAnswer;
 use crate::http_client::pagination::{LIST_WITHIN, Listings, Pagination};
 use crate::http_client::wire::{Outgoing, Wire};
 use crate::judge::openapi::{Contract, ContractError};
-use crate::run::ledger::Ledger;
+use crate::run::created_names::CreatedNames;
 use crate::run::runner::{Runner, Transport};
 use crate::run::side_effects::{Resource, collections};
 use crate::scenario::Identity;
 use crate::scenario::resource_names::encode;
-use crate::sync::lock;
 use crate::target::server::Server;
 
 /// Maximum number of removal passes while some still succeed: sources may use each other.
 const PASSES: usize = 8;
 
-/// Resources that a scenario may have created and not yet removed, oldest first.
-#[derive(Debug, Default)]
-pub(crate) struct CreatedNames<'a> {
-    list: Mutex<Vec<Resource>>,
-    /// Ledger that records the resources before they are created; only on servers not started here.
-    ledger: Option<&'a Ledger>,
-}
-
-impl<'a> CreatedNames<'a> {
-    pub(crate) fn new(ledger: Option<&'a Ledger>) -> Self {
-        Self {
-            list: Mutex::default(),
-            ledger,
-        }
-    }
-
-    /// Records the resources that a request is about to create.
-    ///
-    /// # Errors
-    /// The ledger cannot be written, so the request must not be sent.
-    pub(crate) fn note(
-        &self,
-        server: &Server,
-        document: Document,
-        mut resources: Vec<Resource>,
-    ) -> io::Result<()> {
-        let mut list = lock(&self.list);
-        resources.retain(|resource| !list.contains(resource));
-        if let Some(ledger) = self.ledger {
-            ledger.note(&server.base.url, document, &resources)?;
-        }
-        list.extend(resources);
-        Ok(())
-    }
-
-    /// Drops a resource from the list after a request removed it.
-    pub(crate) fn removed(&self, path: &str) {
-        lock(&self.list).retain(|resource| resource.path != path);
-    }
-}
-
-impl Drop for CreatedNames<'_> {
-    /// Records in the ledger what was not removed, as the cleanup may have been interrupted.
-    fn drop(&mut self) {
-        if let Some(ledger) = self.ledger {
-            let left = std::mem::take(&mut *lock(&self.list));
-            ledger.unfinished(left.into_iter().map(|resource| resource.path));
-        }
-    }
-}
-
 impl Runner<'_> {
     /// Removes the scenario's resources, latest first, and those that use others before those. A
     /// resource whose removal gets no response stays on the list.
     pub(crate) async fn clean(&self) {
-        let mut left: Vec<Resource> = lock(&self.made.list).clone();
+        let mut left = self.made.all();
         left.reverse();
         left.sort_by_key(|resource| resource.rank);
         for _ in 0..PASSES {
@@ -176,13 +123,10 @@ pub(crate) async fn finish(
         events: &events,
         requests: &requests,
         listings: &Listings::default(),
-        made: CreatedNames {
-            list: Mutex::new(resources),
-            ledger: None,
-        },
+        made: CreatedNames::of(resources),
     };
     runner.clean().await;
-    let unanswered = std::mem::take(&mut *lock(&runner.made.list));
+    let unanswered = runner.made.all();
     let mut left = found(client, server, document, run).await;
     let paths = unanswered.into_iter().map(|one| one.path);
     let still: Vec<String> = paths.filter(|path| left.may_still_exist(path)).collect();

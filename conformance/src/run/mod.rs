@@ -3,6 +3,7 @@
 mod batch;
 mod builder;
 pub(crate) mod cleanup;
+pub(crate) mod created_names;
 pub(crate) mod exchange;
 pub(crate) mod interrupt;
 pub(crate) mod ledger;

@@ -12,7 +12,7 @@ use crate::evidence::recording::Recording;
 use crate::http_client::Base;
 use crate::http_client::pagination::Listings;
 use crate::judge;
-use crate::run::cleanup::CreatedNames;
+use crate::run::created_names::CreatedNames;
 use crate::run::runner::{Runner, Transport};
 use crate::scenario::resource_names::namespace;
 use crate::scenario::{Identity, Scenario};

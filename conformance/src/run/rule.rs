@@ -14,7 +14,7 @@ use crate::http_client::redact::Redactor;
 use crate::judge;
 use crate::judge::scenario_run::ScenarioRun;
 use crate::judge::verdict::{Answered, Difference, Failure, Reason, Verdict};
-use crate::run::cleanup::CreatedNames;
+use crate::run::created_names::CreatedNames;
 use crate::run::preflight::{defects, missing_role};
 use crate::run::runner::{Runner, Transport};
 use crate::scenario::resource_names::namespace;

@@ -21,7 +21,7 @@ use crate::judge::openapi::Contract;
 use crate::judge::scenario_run::{ScenarioRun, SentStep};
 use crate::judge::transcript::{Entry, Namer};
 use crate::judge::truncate::shorten;
-use crate::run::cleanup::CreatedNames;
+use crate::run::created_names::CreatedNames;
 use crate::run::placeholders::Placeholders;
 use crate::run::side_effects::{SideEffects, side_effects_of};
 use crate::scenario::resource_names::{canonical, encode, mask_namespace};

@@ -50,9 +50,9 @@ pub enum Expectation {
     /// The scenario's own names in the array at the pointer (strings, or objects' `name` or `id`),
     /// sorted. A repeated name is shown repeatedly.
     Names(String),
-    /// The queries of a residual at the pointer match one of these: each of the query's conditions,
-    /// as [`Expectation::Residual`] writes them, matches one pattern, in which `*` matches
-    /// anything.
+    /// Each query of the residual at the pointer matches one of these lists of patterns: its
+    /// conditions, in the form of [`Expectation::Residual`], and the patterns match one to one. `*`
+    /// matches anything.
     ResidualLike(String, Vec<Vec<&'static str>>),
     /// The answers to a query at the pointer, restricted to the named variables, in canonical
     /// order.
@@ -61,8 +61,8 @@ pub enum Expectation {
     OtherThan(String, &'static str),
     /// The body has as many lines as the string captured under this name.
     LinesOf(&'static str),
-    /// The memory in the body's metrics of the process is at most this many times that in the
-    /// string captured under this name.
+    /// The memory usage in the body, which is metrics of the process, is at most this many times
+    /// that in the metrics captured under this name.
     MemoryWithin(&'static str, u32),
     /// None of the responses during the step's wait took more than half of the whole wait.
     NoLongAnswer,
@@ -114,7 +114,7 @@ pub enum Kind {
     /// A string that is not empty.
     Text,
     /// A string that is a point in time in the format of RFC 3339 or of HTTP. The year 1 is
-    /// excluded: programs write its beginning if they have no time.
+    /// excluded: programs write its start for an unset time.
     Time,
     /// An array.
     Array,
@@ -280,14 +280,14 @@ pub fn sorted(pointer: impl Into<String>) -> Expectation {
     Expectation::Sorted(pointer.into())
 }
 
-/// Records the queries of a residual at the pointer, whatever names, order and form of equations the
-/// server chose.
+/// Records the queries of a residual at the pointer, whatever names, order and form of equations
+/// the server chose.
 pub fn residual(pointer: impl Into<String>) -> Expectation {
     Expectation::Residual(pointer.into())
 }
 
-/// Records that the queries of a residual at the pointer match one of these: a pattern for each
-/// condition, in which `*` matches anything.
+/// Records that each query of a residual at the pointer matches one of these lists: a pattern for
+/// each condition, in which `*` matches anything.
 pub fn residual_like(
     pointer: impl Into<String>,
     queries: impl Into<Vec<Vec<&'static str>>>,
@@ -311,8 +311,8 @@ pub fn lines_of(captured: &'static str) -> Expectation {
     Expectation::LinesOf(captured)
 }
 
-/// Records that the memory in the body's metrics is at most this many times that in the string
-/// captured under this name.
+/// Records that the memory usage in the body's metrics is at most this many times that in the
+/// metrics captured under this name.
 pub fn memory_within(captured: &'static str, times: u32) -> Expectation {
     Expectation::MemoryWithin(captured, times)
 }
@@ -352,7 +352,7 @@ pub fn includes(pointer: impl Into<String>, item: Value) -> Expectation {
     Expectation::Includes(pointer.into(), item)
 }
 
-/// Records that the body nowhere contains this string.
+/// Records that neither the body nor a header's value contains this string.
 pub fn without(text: impl Into<String>) -> Expectation {
     Expectation::Without(text.into())
 }
@@ -400,8 +400,8 @@ pub fn trace(events: impl Into<Vec<TraceEvent>>) -> Expectation {
     Expectation::Trace(Trace::Order(events.into()))
 }
 
-/// Records that the trace is one for people, as one string or as a string for each step, and
-/// contains this.
+/// Records that the trace is human-readable, as one string or as a string for each step, and
+/// contains this string.
 pub fn readable_trace(text: &'static str) -> Expectation {
     Expectation::Trace(Trace::Readable(text))
 }

@@ -63,7 +63,7 @@ impl Rule {
 pub struct Scenario {
     /// Required setup of the target.
     pub setup: &'static str,
-    /// Whether it needs a server, with a fixture server, that no other scenario has used.
+    /// Whether the scenario needs a server and a fixture server that no other scenario has used.
     pub fresh: bool,
     /// Effect of the scenario on the target.
     pub effect: Effect,
@@ -77,7 +77,7 @@ pub struct Scenario {
 pub enum Effect {
     /// Only reads.
     Reads,
-    /// Writes own resources, under its own names, and removes them.
+    /// Writes resources under the scenario's name prefix, and removes them.
     AddsOwn,
     /// Changes what others see, or reads what others change: runs alone, and only on a target that
     /// the user owns.
@@ -87,9 +87,9 @@ pub enum Effect {
 /// One request (or a repeated one) and the expectations on its response.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Step {
-    /// Whether it is a precondition (nothing of its response is recorded) instead of being judged.
+    /// Whether the step is a precondition: nothing of its response is recorded or judged.
     pub given: bool,
-    /// Conditions on the response to a given request; 2xx by default.
+    /// Conditions on the response to a `given` request; 2xx by default.
     pub shows: Vec<Check>,
     /// Number of times the request is sent; `{i}` counts from 000.
     pub times: u32,
@@ -97,8 +97,8 @@ pub struct Step {
     pub walk: bool,
     /// The request is repeated until its response meets all of these.
     pub until: Vec<Check>,
-    /// Why the rule does not run if the request does not have the required result: the document
-    /// leaves it open, which prevents the rule from being checked.
+    /// Reason for not running the rule if the request does not have the required result. The
+    /// document leaves this result open, but the rule cannot be checked without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub or_not_run: Option<&'static str>,
     /// Recipient of the request.
@@ -203,9 +203,9 @@ impl Scenario {
         self
     }
 
-    /// Requires a server that is started for it alone: for events that occur once in a server's
-    /// life, for changes to the server's fixture server that would affect others, and for behaviour
-    /// that only a known configuration shows.
+    /// Requires a server that is started for this scenario alone: for events that occur once in a
+    /// server's life, for changes to the server's fixture server that would affect others, and for
+    /// behaviour that only a known configuration shows.
     #[must_use]
     pub fn fresh(mut self) -> Self {
         self.fresh = true;
@@ -424,24 +424,24 @@ impl Step {
         self
     }
 
-    /// Sets the conditions on the response to a given request, instead of just 2xx: unless they are
-    /// met, the following steps would show nothing.
+    /// Sets the conditions on the response to a `given` request, instead of just 2xx. Unless they
+    /// are met, the following steps would prove nothing.
     #[must_use]
     pub fn shows(mut self, checks: impl Into<Vec<Check>>) -> Self {
         self.shows = checks.into();
         self
     }
 
-    /// Repeats the request until its response meets all of these; reaching the suite's time limit
-    /// before is a failure.
+    /// Repeats the request until its response meets all of these. The step fails if the suite's
+    /// time limit expires first.
     #[must_use]
     pub fn until(mut self, checks: impl Into<Vec<Check>>) -> Self {
         self.until = checks.into();
         self
     }
 
-    /// Makes the conditions of the request, or its wait, a condition of the whole rule: unless they
-    /// are met, the rule does not run, for this reason.
+    /// Makes the required result of the request (2xx, `shows` or `until`) a condition of the whole
+    /// rule: without it, the rule does not run, for this reason.
     #[must_use]
     pub fn or_not_run(mut self, reason: &'static str) -> Self {
         self.or_not_run = Some(reason);
@@ -473,5 +473,5 @@ impl Step {
 pub(crate) const BUILTIN: &str = "builtin";
 pub(crate) const SOME_BUILTIN: &str = "example";
 
-/// Replaces the pointer when the string of the body is captured.
+/// Stands for the string of the whole body in place of a captured pointer.
 pub(crate) const WHOLE_TEXT: &str = "text";

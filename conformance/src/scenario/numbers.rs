@@ -1,8 +1,8 @@
-//! JSON numbers by value: no document prescribes their spelling.
+//! JSON numbers, compared by value: no document prescribes their spelling.
 
 use serde_json::{Number, Value};
 
-/// Maximum number of digits of a number without an exponent.
+/// Largest exponent, positive or negative, that is written out as zeros or decimal places.
 const DIGITS: usize = 40;
 
 /// Formats a number in canonical form: `1` for `1.0` and for `10e-1`.

@@ -12,9 +12,10 @@ pub(crate) fn run_name(prefix: &str, random: u64) -> String {
     format!("{prefix}{}", base36(random, 6))
 }
 
-/// The name prefix of a scenario: run, slug and a hash of the rule id. The hash distinguishes rules
-/// with the same slug, and no namespace is a prefix of another. Except on the control plane it is
-/// an identifier of the policy language, so that it can name a package.
+/// Returns the name prefix of a scenario: run, slug and a hash of the rule id. The hash
+/// distinguishes rules with the same slug, and keeps a namespace from being a prefix of another.
+/// Except on the control plane, a namespace is an identifier of the policy language, so that it can
+/// name a package.
 pub(crate) fn namespace(run: &str, rule: &str) -> String {
     let slug = rule.rsplit('/').next().unwrap_or(rule);
     let shown: String = slug.chars().take(SLUG_SHOWN).collect();
@@ -27,7 +28,7 @@ pub(crate) fn namespace(run: &str, rule: &str) -> String {
     }
 }
 
-/// Finds the run whose own name for this rule occurs in a string.
+/// Returns the name of the run whose namespace for this rule occurs in a string.
 pub(crate) fn run_in<'a>(text: &'a str, rule: &str) -> Option<&'a str> {
     let end = text.find(&namespace("", rule))?;
     let before = text.get(..end)?;
@@ -54,7 +55,7 @@ fn base36(mut number: u64, digits: usize) -> String {
     text
 }
 
-/// FNV-1a: the same on every machine and in every version.
+/// FNV-1a hash, which is the same on every machine and in every version.
 fn fnv(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -1,4 +1,4 @@
-//! Rows for testing filters, and those that must be selected.
+//! Rows for testing data filters, and the expected selections.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -55,7 +55,7 @@ pub enum Unless {
     /// The request is rejected with a status of 400 or above: not every target has to support every
     /// condition, and no document specifies the status.
     Refused,
-    /// The string is one condition, with parts whose meaning only its database knows.
+    /// The response contains one condition, but with parts whose meaning only its database knows.
     NotPlain,
 }
 
@@ -72,7 +72,7 @@ impl Rows {
         }
     }
 
-    /// Expects the rows of these names, or one of the alternatives.
+    /// Expects the rows with these names, or one of the alternatives.
     #[must_use]
     pub fn unless(mut self, unless: &[Unless], expected: &[&'static str]) -> Self {
         self.unless = unless.to_vec();

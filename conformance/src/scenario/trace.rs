@@ -16,7 +16,7 @@ pub enum Trace {
     Absent,
     /// Events like these occur in this order, with any others in between.
     Order(Vec<TraceEvent>),
-    /// It is not a list of events but a string, or a list of strings, which contains this.
+    /// The trace is not a list of events but a string, or a list of strings, and contains this.
     Readable(&'static str),
     /// There is a trace, and none of its events is like this.
     Without(TraceEvent),
@@ -40,18 +40,18 @@ pub struct TraceEvent {
     pub binds: Option<Value>,
     /// A value that no variable in `locals` is bound to.
     pub binds_not: Option<Value>,
-    /// A name for `query_id`: the same name is the same id, a different name a different id.
+    /// A name for `query_id`: the same name stands for the same id, another name for another id.
     pub query: Option<&'static str>,
-    /// A name for `parent_id`, from the same names.
+    /// A name for `parent_id`, in the same sense as in `query`.
     pub parent: Option<&'static str>,
 }
 
-/// Any event.
+/// A pattern for any event.
 pub fn any_event() -> TraceEvent {
     TraceEvent::default()
 }
 
-/// An event of an operation.
+/// A pattern for the events of an operation.
 pub fn event(op: &'static str) -> TraceEvent {
     TraceEvent {
         op: Some(op),
@@ -60,14 +60,15 @@ pub fn event(op: &'static str) -> TraceEvent {
 }
 
 impl TraceEvent {
-    /// Restricts it to nodes of this `type`.
+    /// Restricts the pattern to events of this `type`.
     #[must_use]
     pub fn of(mut self, node_type: &'static str) -> Self {
         self.node_type = Some(node_type);
         self
     }
 
-    /// Restricts it to nodes that contain this value, which distinguishes rules and expressions.
+    /// Restricts the pattern to nodes that contain this value, which identifies a rule or an
+    /// expression.
     #[must_use]
     pub fn holding(mut self, value: impl Into<Value>) -> Self {
         self.holds = Some(value.into());
@@ -88,14 +89,14 @@ impl TraceEvent {
         self
     }
 
-    /// Names its query, for later events.
+    /// Names the query of the event, so that later events can refer to it.
     #[must_use]
     pub fn query(mut self, name: &'static str) -> Self {
         self.query = Some(name);
         self
     }
 
-    /// Names the query whose evaluation this one is part of.
+    /// Names the query whose evaluation the event's query is part of.
     #[must_use]
     pub fn parent(mut self, name: &'static str) -> Self {
         self.parent = Some(name);

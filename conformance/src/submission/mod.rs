@@ -5,6 +5,7 @@
 
 mod check;
 mod folder;
+mod refused;
 mod write;
 
 use serde_json::Value;
@@ -13,7 +14,8 @@ use crate::evidence::{Event, TargetSummary};
 use crate::known_deviations::KnownList;
 use crate::report::{self, Digest};
 
-pub use check::{Accepted, Refused, check};
+pub use check::{Accepted, check};
+pub use refused::Refused;
 pub use write::{Submission, is_plain};
 
 /// File with every event of the run, one JSON document per line, compressed with gzip.

@@ -1,7 +1,7 @@
-//! Variants: servers that differ from the reference as the documents permit. A rule that fails on
-//! one demands more than its document.
+//! Variants: servers that differ from the reference as the documents permit. A rule that fails on a
+//! variant demands more than its document.
 //!
-//! They are the dual of the faults, use the same syntax, and are applied at the same place between
+//! Variants are the counterpart of faults. They use the same syntax, and are also applied between
 //! suite and server.
 
 mod over_strict;
@@ -11,6 +11,12 @@ mod variant;
 pub use over_strict::OverStrict;
 pub use tolerance::{Row, Tolerance};
 pub use variant::Variant;
+
+/// The folder of the variants.
+const FOLDER: &str = "variants";
+
+/// Name of the list, below the folder of the variants and without extension.
+const LIST: &str = "known";
 
 #[cfg(test)]
 #[expect(

@@ -5,13 +5,10 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::variant::FOLDER;
+use super::{FOLDER, LIST};
 use crate::assets::VARIANTS;
 use crate::catalogue::pattern::Pattern;
 use crate::faults::FileError;
-
-/// Name of the list, below the folder of the variants and without extension.
-pub(super) const LIST: &str = "known";
 
 /// Rules that fail on a permitted variant, and why they still do.
 #[derive(Debug, Default)]
@@ -74,16 +71,16 @@ impl OverStrict {
     /// Returns the embedded list.
     ///
     /// # Errors
-    /// It has a defect.
+    /// The list has a defect.
     pub fn embedded() -> Result<Self, FileError> {
         let text = VARIANTS.iter().find(|(path, _)| *path == LIST);
         text.map_or_else(|| Ok(Self::default()), |(_, text)| Self::parse(text))
     }
 
-    /// Reads the list in a folder of variants; empty if there is none.
+    /// Reads the list in a folder of variants; without a file, the list is empty.
     ///
     /// # Errors
-    /// It cannot be read or has a defect.
+    /// The list cannot be read or has a defect.
     pub fn below(folder: &Path) -> Result<Self, FileError> {
         let file = folder.join(LIST).with_extension("toml");
         if !file.exists() {
@@ -94,7 +91,7 @@ impl OverStrict {
         Self::parse(&text)
     }
 
-    /// Why a rule fails on a variant, if known.
+    /// Returns the reason why a rule fails on a variant, if it is known.
     pub(super) fn reason(&self, variant: &str, rule: &str) -> Option<&str> {
         let mut entries = self.entries.iter();
         let entry = entries.find(|entry| entry.concerns(variant, rule))?;

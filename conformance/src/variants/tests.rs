@@ -3,7 +3,7 @@ use std::sync::Arc;
 use super::*;
 use crate::faults::FileError;
 
-/// Parses a variant with this YAML in addition to its name and description.
+/// Parses a variant with this YAML after its name and description.
 fn variant(text: &str) -> Result<Variant, FileError> {
     let text = format!("- variant: v\n  does: It does.\n  allowed-by: Silence.\n{text}");
     let mut variants = Variant::parse("engine/v1/data/put", &text)?;

@@ -21,11 +21,12 @@ pub struct Tolerance {
 pub struct Row {
     /// The variant.
     pub variant: Arc<Variant>,
-    /// Number of rules judged on it.
+    /// Number of rules judged on the variant.
     pub judged: usize,
-    /// Rules that failed or were blocked on it, with the failure.
+    /// Rules that failed or were blocked on the variant, with the failure.
     pub failed: Vec<(String, String)>,
-    /// Rules that did not run on it, or were blocked by a silence that it names, with the reason.
+    /// Rules that did not run on the variant, or were blocked where the documents are silent, with
+    /// the reason.
     pub stopped: Vec<(String, String)>,
 }
 
@@ -57,7 +58,7 @@ impl Tolerance {
         &self.rows
     }
 
-    /// Variants that affect no rule.
+    /// Ids of the variants that affect no rule.
     pub fn idle(&self) -> Vec<&str> {
         let idle = self
             .rows
@@ -66,7 +67,7 @@ impl Tolerance {
         idle.map(|row| row.variant.id.as_str()).collect()
     }
 
-    /// Failed rules that are known to be over-strict: the variant, their number, the reason.
+    /// Failed rules that are known to be over-strict: one line per variant and reason.
     pub fn known(&self) -> Vec<String> {
         let mut known = Vec::new();
         for row in &self.rows {
@@ -95,7 +96,8 @@ impl Tolerance {
         self.rules.saturating_sub(failed.len())
     }
 
-    /// Defects of the rules, or of the list of over-strict rules, a sentence each.
+    /// Rules that fail without a known reason, or do not run although no silence of the documents
+    /// allows it. One sentence each.
     pub fn findings(&self) -> Vec<String> {
         let mut findings = Vec::new();
         for row in &self.rows {
@@ -129,7 +131,7 @@ impl Tolerance {
     }
 }
 
-/// A table: each variant, the number of rules judged on it, and of those that failed.
+/// Formats a table of the variants, with the numbers of judged and of failed rules.
 impl fmt::Display for Tolerance {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ids = self.rows.iter().map(|row| row.variant.id.len());

@@ -6,28 +6,27 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::{FOLDER, LIST};
 use crate::assets::VARIANTS;
 use crate::catalogue::pattern::Pattern;
 use crate::faults::{Alteration, FileError, Recipient, entries, texts_below};
-
-/// The folder of the variants.
-pub(super) const FOLDER: &str = "variants";
 
 /// A server that responds differently from the reference, as the documents allow.
 #[derive(Debug)]
 pub struct Variant {
     /// `PATH/NAME`, where `PATH.yaml` is its file.
     pub id: String,
-    /// Behaviour of the server, as a sentence.
+    /// Behaviour of the variant, as a sentence.
     pub does: String,
-    /// The statement of a document, or the silence, that allows it.
+    /// The statement of a document that allows the behaviour, or the point on which all are silent.
     pub allowed_by: String,
-    /// Rules that need not run on it, or may be blocked, with the silence that permits it.
+    /// Rules that need not run on the variant or may be blocked, with the point on which the
+    /// documents are silent.
     stops: Vec<(Pattern, String)>,
     pub(crate) changes: Vec<Alteration>,
 }
 
-/// A variant as in its file: with one alteration, or with several below `changes`.
+/// A variant as written in its file: with one alteration, or with several in `changes`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 struct VariantFile {
@@ -43,7 +42,7 @@ struct VariantFile {
 }
 
 impl Variant {
-    /// Reads the variants of one file; `path` is the file's path below `variants/`, without ending.
+    /// Reads the variants of one file; `path` is its path below `variants/`, without extension.
     ///
     /// # Errors
     /// Invalid YAML or shape, an unknown key, a variant without effect, with a repeated name or
@@ -60,9 +59,7 @@ impl Variant {
     /// # Errors
     /// A file has a defect.
     pub fn embedded() -> Result<Vec<Self>, FileError> {
-        let files = VARIANTS
-            .iter()
-            .filter(|(path, _)| *path != super::over_strict::LIST);
+        let files = VARIANTS.iter().filter(|(path, _)| *path != LIST);
         let variants: Result<Vec<_>, _> =
             files.map(|(path, text)| Self::parse(path, text)).collect();
         Ok(variants?.into_iter().flatten().collect())
@@ -112,7 +109,7 @@ impl Variant {
         })
     }
 
-    /// The silence that prevents a rule from running on it, if any.
+    /// Returns the silence of the documents that allows a rule not to run on the variant, if any.
     pub(crate) fn silence(&self, rule: &str) -> Option<&str> {
         let mut stops = self.stops.iter();
         let (_, silence) = stops.find(|(rules, _)| rules.matches(rule))?;

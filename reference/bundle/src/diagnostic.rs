@@ -7,7 +7,7 @@ use rego::syntax::Location;
 use rego::value::Object;
 use rego::{EvalError, Value};
 
-/// Converts to JSON an error in a module or a query.
+/// Returns the JSON of an error in a module or a query.
 pub fn language(error: &LanguageError) -> Value {
     let mut item = item(error.code.as_str(), &error.message, error.location.as_ref());
     if let Some(details) = &error.details {
@@ -16,7 +16,7 @@ pub fn language(error: &LanguageError) -> Value {
     Value::from(item)
 }
 
-/// Converts to JSON an evaluation error, with the stack of open queries.
+/// Returns the JSON of an evaluation error, with the stack of open queries.
 pub fn evaluation(error: &EvalError) -> Value {
     let mut item = item(error.code.as_str(), &error.message, error.location.as_ref());
     let stack = error.stack.iter().map(|(query, at)| {
@@ -32,7 +32,7 @@ pub fn evaluation(error: &EvalError) -> Value {
     Value::from(item)
 }
 
-/// Converts to JSON an error about an expression that cannot be translated to a filter.
+/// Returns the JSON of an error about an expression that cannot be translated to a filter.
 pub fn filter(refusal: &Unsupported) -> Value {
     let mut item = item(refusal.code, &refusal.message, refusal.location.as_ref());
     if let Some(advice) = &refusal.advice {

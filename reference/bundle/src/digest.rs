@@ -16,8 +16,8 @@ pub(super) fn digest(algorithm: &str, content: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-/// Returns the canonical JSON of a document that is signed, whatever its formatting: without
-/// whitespace, object members sorted by name.
+/// Returns the canonical JSON of a document, which is the text that is signed: no whitespace,
+/// object members sorted by name.
 pub(super) fn canonical(document: &Value) -> Vec<u8> {
     let mut text = Vec::new();
     write(document, &mut text);

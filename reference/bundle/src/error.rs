@@ -5,7 +5,7 @@ use rego::{Errors, Value};
 
 use crate::diagnostic;
 
-/// Why a bundle was not read or not activated, in the parts that a status report shows.
+/// Error of a bundle that was not read or not activated, in the parts that a status report shows.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct BundleError {
@@ -14,7 +14,7 @@ pub struct BundleError {
 }
 
 impl BundleError {
-    /// Creates an error other than errors in policies.
+    /// Creates an error that is not about policies.
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),

@@ -49,7 +49,7 @@ pub enum Content {
         /// Policies in the order of the archive.
         policies: Vec<Policy>,
     },
-    /// Changes of the data of the active bundle, in order.
+    /// Changes to the data of the active bundle, in order.
     Delta(Vec<Operation>),
 }
 

@@ -3,8 +3,8 @@
 use rego::Value;
 use rego::value::Object;
 
-/// Merges a document into another, objects member by member. Any other value may be in both only if
-/// `repeats` is set and both are equal.
+/// Merges a document into another, objects member by member. Other values at the same path
+/// conflict, unless `repeats` is set and they are equal.
 ///
 /// # Errors
 /// Returns the path of the values that conflict.
@@ -23,7 +23,7 @@ fn merge_at(
     }
     let takes_all = into.as_object().is_some_and(Object::is_empty);
     if takes_all && from.as_object().is_some() {
-        // The members of a large document need not be visited.
+        // Taken as a whole, because visiting the members of a large document takes long.
         *into = from;
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! Delta bundles: patches of the data of an active bundle.
+//! Delta bundles: patches for the data of an active bundle.
 
 use rego::Value;
 use rego::value::from_json_prefix;
@@ -8,7 +8,7 @@ use super::{BundleError, roots};
 /// Name of the patch file.
 pub(super) const NAME: &str = "patch.json";
 
-/// A change of one document.
+/// A change to one document.
 #[derive(Debug, Clone)]
 pub struct Operation {
     /// Path of the document.
@@ -17,7 +17,7 @@ pub struct Operation {
     pub change: Change,
 }
 
-/// Change of a document.
+/// Change to a document.
 #[derive(Debug, Clone)]
 pub enum Change {
     /// Inserts the value; missing objects on the path are created.

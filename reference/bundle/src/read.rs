@@ -9,7 +9,7 @@ use super::{
     roots, signature,
 };
 
-/// How directory names map to paths of documents.
+/// Mapping of directory names to paths of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Folders {
     /// Percent-encoded, as in downloaded bundles.

@@ -99,14 +99,14 @@ impl Roots {
     }
 }
 
-/// Finds the one of sorted paths that contains `path`.
+/// Finds, in a sorted list of paths, the one that contains `path`.
 fn holding<'p>(paths: &'p [Vec<String>], path: &[String]) -> Option<&'p [String]> {
     let before = paths.partition_point(|root| root.as_slice() <= path);
     let root = paths.get(before.checked_sub(1)?)?;
     path.starts_with(root).then_some(root)
 }
 
-/// Finds one of sorted paths that contains `path` or is inside it.
+/// Finds, in a sorted list of paths, one that contains `path` or is inside it.
 fn touching<'p>(paths: &'p [Vec<String>], path: &[String]) -> Option<&'p [String]> {
     holding(paths, path).or_else(|| {
         let before = paths.partition_point(|root| root.as_slice() < path);

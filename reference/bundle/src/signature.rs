@@ -178,8 +178,8 @@ fn compare(
     }
 }
 
-/// Returns the bytes of a file that are signed: the canonical JSON of a document, every byte of
-/// another file.
+/// Returns the bytes of a file that are signed: the canonical JSON of a document, or all bytes of
+/// any other file.
 fn signed(file: &File) -> Result<Vec<u8>, BundleError> {
     let document = match file.path.rsplit('/').next().unwrap_or_default() {
         "data.json" | manifest::NAME => from_json(&file.bytes).map_err(|error| error.to_string()),

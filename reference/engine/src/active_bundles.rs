@@ -15,7 +15,7 @@ pub(super) const STATUS_PATH: [&str; 2] = ["system", "bundles"];
 #[derive(Debug, Clone, Default)]
 pub struct Bundles(pub(super) Arc<BTreeMap<String, Active>>);
 
-/// Why a write is refused: a bundle owns the path.
+/// Refusal of a write because a bundle owns the path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum OwnedByBundle {
     /// The write replaces the root document, part of which a bundle owns.
@@ -73,11 +73,11 @@ impl Bundles {
         }))
     }
 
-    /// Refuses a change of the document or the package at a path if a bundle owns it or something
-    /// below it.
+    /// Refuses a change of the document or the package at a path if a bundle owns the path or
+    /// something below it.
     ///
     /// # Errors
-    /// When a bundle owns the path; the error names both.
+    /// When a bundle owns the path; the error names the bundle and the path.
     pub(super) fn permit(&self, path: &[String]) -> Result<(), OwnedByBundle> {
         if path.is_empty() && !self.is_empty() {
             return Err(OwnedByBundle::Root);
@@ -100,7 +100,7 @@ impl Bundles {
         Ok(())
     }
 
-    /// Object with the manifest and the ETag of each active bundle, as the documents show it.
+    /// Object with the manifest and the ETag of each active bundle: the document at `STATUS_PATH`.
     pub(super) fn to_value(&self) -> Value {
         let active = self.0.iter().map(|(name, active)| {
             let shown = Value::object([

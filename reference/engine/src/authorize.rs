@@ -22,13 +22,13 @@ impl Engine {
 
     /// Authorizes a request by the policy, if enabled, and decompresses its body.
     ///
-    /// Decompressing and parsing a body costs much more than sending it. So a request with a large
-    /// or compressed body is refused first if no body would make the policy permit it.
+    /// Decompressing and parsing a body costs much more than sending it. A request with a large or
+    /// compressed body is therefore refused beforehand if the policy would deny it with any body.
     ///
     /// # Errors
     /// `unauthorized` when the policy denies the request, `internal_error` when its decision is
-    /// undefined, `invalid_parameter` when the body in the input is malformed or too large,
-    /// `unavailable` when there is not enough memory for the body.
+    /// undefined, `invalid_parameter` when the body cannot be decompressed, is too large or, as
+    /// part of the input, is malformed; `unavailable` when there is not enough memory for the body.
     pub(super) fn admit(
         &self,
         destination: &Destination,
@@ -58,7 +58,8 @@ impl Engine {
         self.decide_on(request, &Value::from(input))
     }
 
-    /// Evaluates the authorization policy on an input; an error unless it permits the request.
+    /// Evaluates the authorization policy on an input. Returns an error unless the policy permits
+    /// the request.
     fn decide_on(&self, request: &Request, input: &Value) -> Result<(), ApiError> {
         let path = &self.config().default_authorization_decision;
         let state = self.state();
@@ -73,8 +74,8 @@ impl Engine {
         }
     }
 
-    /// Whether the policy may permit the request with some body: whether partial evaluation with an
-    /// unknown body leaves any way to permit it.
+    /// Whether the policy may permit the request with some body, according to a partial evaluation
+    /// in which the body is unknown.
     fn may_permit(&self, request: &Request) -> Result<bool, ApiError> {
         let state = self.state();
         let document = document_name(&self.config().default_authorization_decision);
@@ -113,14 +114,14 @@ fn document_name(path: &[String]) -> String {
     document
 }
 
-/// Queries of which one must be true for the policy with this document to permit a request.
+/// Queries on the decision document of the policy, which permits a request if one of them is true.
 fn permits(state: &State, document: &str) -> Vec<PartialQuery> {
     let texts = [
         format!("{document} == true"),
         format!("{document}.allowed == true"),
     ];
     let policy = &state.contents().policy;
-    // A query that does not compile cannot be true: the document is of another type.
+    // A query that does not compile cannot be true, because the document has another type.
     let queries = texts
         .iter()
         .filter_map(|text| PartialQuery::parse(policy, text, &QueryOptions::default()).ok());

@@ -53,7 +53,7 @@ pub(super) fn add(input: &mut Object, engine: &Engine, request: &Request) {
     }
 }
 
-/// The single word after `Bearer` in the header `Authorization`.
+/// Bearer token: the single word after `Bearer` in the header `Authorization`.
 fn token(request: &Request) -> Option<&str> {
     let rest = request.header(AUTHORIZATION)?.strip_prefix("Bearer")?;
     let token = rest.trim_start_matches([' ', '\t']);
@@ -61,7 +61,8 @@ fn token(request: &Request) -> Option<&str> {
     (one_word && token.len() < rest.len()).then_some(token)
 }
 
-/// Attribute types in the order of a distinguished name, and the subject's members for them.
+/// Attribute types in the order of a distinguished name, and the members of the subject with their
+/// values.
 const ATTRIBUTES: [(&str, &str); 9] = [
     ("SERIALNUMBER", "SerialNumber"),
     ("CN", "CommonName"),

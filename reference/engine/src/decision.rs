@@ -29,7 +29,7 @@ pub(super) struct Decision {
     pub(super) batch_id: Option<Arc<str>>,
     /// Input document.
     pub(super) input: Option<Value>,
-    /// Result, or why there is none.
+    /// Result or error.
     pub(super) outcome: Result<Outcome, DecisionError>,
     /// Side records of the evaluation, for a logged decision or if rule labels are requested.
     pub(super) noted: Option<Noted>,
@@ -59,7 +59,7 @@ pub(super) struct Outcome {
     pub(super) explanation: Option<Value>,
 }
 
-/// Why a decision failed.
+/// Error of a failed decision.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DecisionError {
     /// The evaluation failed.

@@ -36,8 +36,8 @@ impl Explain {
         Recorder::new(self.filter, self.form)
     }
 
-    /// Whether the response includes the trace: for an undefined document only the full trace is
-    /// included.
+    /// Whether the response includes the trace. For an undefined document, it includes only a full
+    /// trace.
     pub(super) fn shows(self, defined: bool) -> bool {
         defined || self.filter == Filter::Full
     }

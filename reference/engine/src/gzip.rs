@@ -45,7 +45,8 @@ pub(super) fn decode(request: &mut Request, limit: usize) -> Result<(), ApiError
             let message = format!("request body too large: it holds more than {limit} bytes");
             return Err(ApiError::invalid_parameter(message));
         }
-        // A client that has only half-closed its connection is answered if the body is small.
+        // A request also counts as cancelled if the client has only half-closed its connection.
+        // With a small body, it still gets a response.
         if body.len() >= STEP && request.cancelled.load(Ordering::Relaxed) {
             return Err(errors::cancelled());
         }

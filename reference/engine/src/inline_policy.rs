@@ -13,7 +13,8 @@ const QUICK: Duration = Duration::from_micros(500);
 /// After this many failed inline attempts in a row, pauses stop growing.
 const MAX_FAILURES: u32 = 10;
 
-/// Predicts whether an inline attempt of some work succeeds: not for work that has never run.
+/// Predicts whether an inline attempt of some work will succeed. Work that has never run is not
+/// attempted inline.
 #[derive(Debug, Default)]
 pub(super) struct InlinePolicy {
     /// Whether the last run was quick.
@@ -25,7 +26,8 @@ pub(super) struct InlinePolicy {
 }
 
 impl InlinePolicy {
-    /// Whether the next request merits an inline attempt. Each call in a pause counts as a request.
+    /// Whether the next request merits an inline attempt. Each call during a pause shortens the
+    /// pause by one request.
     pub(super) fn is_quick(&self) -> bool {
         if !self.quick.load(Ordering::Relaxed) {
             return false;
@@ -103,7 +105,7 @@ mod tests {
         let latency = InlinePolicy::default();
         let request = Request::from(http::Request::new(Bytes::new()));
         assert!(!latency.is_quick(), "nothing was done yet");
-        // Unless the processor was busy otherwise, doing nothing is quick.
+        // Doing nothing is quick, unless the processor is busy with other work.
         while !latency.is_quick() {
             drop(latency.measure(&request));
         }

@@ -101,7 +101,7 @@ struct Inner {
     version: Version,
     /// Settings that policies see in `opa.runtime`.
     runtime: Runtime,
-    /// How callers are identified to the authorization policy.
+    /// Scheme by which callers are identified to the authorization policy.
     authentication: Authentication,
     /// Immutable state that requests read, replaced by writers.
     state: ArcSwap<State>,
@@ -344,6 +344,6 @@ impl Service for Engine {
     }
 }
 
-/// Timeout after which a hanging test fails. No test depends on how fast something is.
+/// Timeout after which a hanging test fails. No test depends on the speed of the machine.
 #[cfg(test)]
 const HANG_LIMIT: Duration = Duration::from_secs(120);

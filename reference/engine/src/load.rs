@@ -124,7 +124,8 @@ impl Files {
     }
 }
 
-/// Loads the files of a directory at `prefix`, and those of its subdirectories below their names.
+/// Loads the files of a directory into the document at `prefix`. Those of a subdirectory are loaded
+/// below its name.
 fn folder(
     found: &mut Files,
     path: &Path,
@@ -158,7 +159,7 @@ fn folder(
     Ok(())
 }
 
-/// Loads a policy or data file; returns false if the extension is that of neither.
+/// Loads a policy or data file; returns false if it has neither extension.
 fn file(found: &mut Files, path: &Path, prefix: &[String]) -> Result<bool, StartError> {
     let text = || parallel_read::read(path).map_err(|source| refused(path, &source));
     let extension = path.extension().and_then(|extension| extension.to_str());

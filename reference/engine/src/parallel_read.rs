@@ -28,7 +28,7 @@ pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// because a file that changes meanwhile must be read sequentially.
 fn read_parts(file: &File, length: u64, threads: usize) -> io::Result<Vec<u8>> {
     let room = usize::try_from(length).map_err(io::Error::other)?;
-    // The allocation below would abort the process where this fails.
+    // Without enough memory, the allocation below would abort the process instead of failing.
     Vec::<u8>::new()
         .try_reserve_exact(room)
         .map_err(io::Error::other)?;

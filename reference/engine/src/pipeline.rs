@@ -34,7 +34,7 @@ pub(super) struct Pipeline<'p> {
 /// Whether the decision on a request is logged. If so, it is measured, too.
 ///
 /// # Errors
-/// In an inline attempt, which must not have side effects: logging was enabled after it began.
+/// When logging was enabled after an inline attempt began, which must not have side effects.
 pub(super) fn is_logged(
     engine: &Engine,
     request: &Request,
@@ -144,7 +144,7 @@ impl<'p> Pipeline<'p> {
         decision.metrics = is_measured.then(|| self.metrics.finish());
     }
 
-    /// Logs the decision, if it is logged.
+    /// Logs the decision, if decisions are logged.
     ///
     /// # Errors
     /// When the decision cannot be buffered for upload, but must be logged as configured.

@@ -52,8 +52,8 @@ impl<T> QueryCache<T> {
         self.snapshot().get(key).cloned()
     }
 
-    /// Snapshot of all entries. Its entries are used without reference counting, which threads that
-    /// use the same entry would contend for.
+    /// Snapshot of all entries. Its entries can be borrowed, so that threads that use the same
+    /// entry do not contend for its reference count.
     pub(super) fn snapshot(&self) -> Guard<Arc<Snapshot<T>>> {
         self.0.load()
     }

@@ -78,8 +78,8 @@ impl Engine {
         activated.map_err(|why| StartError::new(why.in_full()))
     }
 
-    /// Replaces the documents that no bundle owns by those of the files, and the policies with the
-    /// ids in `known`, which come from files, by those of the files.
+    /// Replaces the documents that no bundle owns, and the policies loaded from files before, by
+    /// those of the files. `known` contains the ids of these policies, and is updated.
     fn reload_files(
         &self,
         options: &Options,

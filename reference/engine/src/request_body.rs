@@ -6,13 +6,13 @@ use rego::value::{SyntaxError, document_from_json, from_json, from_yaml, input_f
 
 use http_server::{ApiError, Request};
 
-/// Requests with more bytes than this are not attempted on connection threads.
+/// Requests with more bytes than this are not attempted inline, on connection threads.
 pub(super) const LARGE_BODY: usize = 64 << 10;
 
 /// Memory in bytes that parsing YAML takes per byte of the source.
 const YAML: usize = 160;
 
-/// Memory that each further value of a document takes, in bytes.
+/// Memory that each value of a parsed document takes, in bytes.
 const VALUE: usize = 24;
 
 /// Format of the request bodies of a route.
@@ -47,14 +47,15 @@ type Read = fn(&[u8]) -> Result<Value, SyntaxError>;
 /// bodies.
 ///
 /// # Errors
-/// `invalid_parameter` when it is not one value, `unavailable` when the budget is exhausted.
+/// `invalid_parameter` when the body is not one JSON value, `unavailable` when the budget is
+/// exhausted.
 fn parse(request: &Request, what: &str, read: Read) -> Result<Value, ApiError> {
     take_memory(request)?;
     read(&request.body).map_err(|error| refused(what, &error))
 }
 
-/// Parses the JSON body as a document to be stored. An object with unsorted members takes as much
-/// memory during parsing as any other value.
+/// Parses the JSON body as a document to be stored. Reserves as much memory as [`parse`], because
+/// an object with unsorted members takes that much during parsing.
 ///
 /// # Errors
 /// Those of [`parse`].
@@ -101,8 +102,8 @@ pub(super) fn input(request: &Request) -> Result<Option<Value>, ApiError> {
     read(request, BodyForm::JsonOrYaml)
 }
 
-/// Parses the body for the authorization policy, and fixes the value for all later readers: parsing
-/// the same bytes again might differ, as JSON and YAML do.
+/// Parses the body for the authorization policy, and fixes the value for all later readers: they
+/// might otherwise parse the same bytes to another value, as JSON instead of YAML.
 pub(super) fn show(request: &Request, form: BodyForm) -> Result<Option<Value>, ApiError> {
     let value = read(request, form)?;
     Ok(request.shown_body.get_or_init(|| value).clone())

@@ -141,7 +141,8 @@ pub(super) enum Destination {
 }
 
 impl Destination {
-    /// Finds the route of a request, and sets the open segments in its path.
+    /// Finds the route of a request, and sets the open segments of its path: those that the
+    /// placeholders of the route match.
     pub(super) fn find(engine: &Engine, request: &mut Request) -> Self {
         match Self::look_up(engine, request) {
             Ok((route, segments)) => {
@@ -273,8 +274,8 @@ impl Engine {
         reply
     }
 
-    /// Runs the checks and the handler. Only requests that the authorization policy permits reveal
-    /// whether a path exists.
+    /// Runs the checks and the handler. Only responses to requests that the authorization policy
+    /// permits reveal whether a path exists.
     fn reply(&self, destination: Destination, request: &mut Request) -> Reply {
         let admitted = match &destination {
             Destination::Answer(_) if !self.authorizes() => Ok(()),

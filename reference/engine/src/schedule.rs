@@ -18,7 +18,7 @@ use http_server::{ApiError, Reply, Request};
 /// Time budget of an inline attempt on a connection thread.
 const INLINE_BUDGET: Duration = Duration::from_micros(500);
 
-/// Where a request is answered.
+/// Thread on which a request is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Schedule {
     /// On the connection thread.
@@ -181,7 +181,7 @@ mod tests {
 
     /// Whether a request is attempted inline once it was quick, which happens eventually even if
     /// other processes load the processor.
-    fn is_tried(engine: &Engine, path: &str, body: &str) -> bool {
+    fn is_attempted_inline(engine: &Engine, path: &str, body: &str) -> bool {
         assert_eq!(scheduled(engine, path, body), Schedule::Admitted, "{path}");
         (0..500).any(|_| {
             let reply = engine.respond(request("POST", path, body));
@@ -191,18 +191,25 @@ mod tests {
     }
 
     #[test]
-    fn what_was_quick_is_tried_at_once() {
+    fn what_was_quick_is_attempted_inline_at_once() {
         let engine = Engine::default();
         let policy = "package app\n\nallow if input.rows.level > 3\n";
         engine.respond(request("PUT", "/v1/policies/app", policy));
-        assert!(is_tried(&engine, "/v1/data/app/allow", "{}"));
-        assert!(is_tried(&engine, "/v1/compile", QUERY));
+        assert!(is_attempted_inline(&engine, "/v1/data/app/allow", "{}"));
+        assert!(is_attempted_inline(&engine, "/v1/compile", QUERY));
         let unknown = r#"{"unknowns": ["input.rows"]}"#;
-        assert!(is_tried(&engine, "/v1/compile/app/allow", unknown));
+        assert!(is_attempted_inline(
+            &engine,
+            "/v1/compile/app/allow",
+            unknown
+        ));
         assert!(
-            !is_tried(&engine, "/v1/data", "{}"),
+            !is_attempted_inline(&engine, "/v1/data", "{}"),
             "all documents at once"
         );
-        assert!(!is_tried(&engine, "/v1/query", QUERY), "any query");
+        assert!(
+            !is_attempted_inline(&engine, "/v1/query", QUERY),
+            "any query"
+        );
     }
 }

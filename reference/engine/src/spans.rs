@@ -7,7 +7,7 @@ use http_server::Request;
 use http_server::telemetry::{Arriving, RequestSpan};
 
 impl Engine {
-    /// Begins the span of a request, if its destination is traced. A span that has begun continues.
+    /// Begins the span of a request, if its destination is traced and the span has not begun yet.
     pub(super) fn begin_span(&self, destination: &Destination, request: &mut Request) {
         let telemetry = &self.plugins().telemetry;
         let path = || request.path.decoded();

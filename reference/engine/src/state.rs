@@ -139,7 +139,7 @@ impl State {
         host: &'s SystemHost,
     ) -> Evaluation<'s> {
         let limits = match &request.inline_attempt {
-            Some(attempt) => limits::trial(attempt.deadline),
+            Some(attempt) => limits::inline(attempt.deadline),
             None => self.limits.begin(),
         };
         Evaluation {

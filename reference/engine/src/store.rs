@@ -4,7 +4,7 @@
 use rego::Value;
 use rego::value::{MAX_DEPTH, Number, Object};
 
-/// Why a change of the documents failed.
+/// Error of a change of the documents.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {

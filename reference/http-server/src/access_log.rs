@@ -12,7 +12,7 @@ use crate::log::LogLevel;
 use crate::telemetry::RequestSpan;
 use crate::units::milliseconds;
 
-/// Number of requests of this process, on all listeners, that have a sequence number.
+/// Last sequence number that this process has assigned, on any listener.
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 
 /// Sequence number of a request in the log, from 1. It is assigned only when the request is first

@@ -11,7 +11,7 @@ use rustls::{DigitallySignedStruct, DistinguishedName, Error, RootCertStore, Sig
 use x509_parser::certificate::X509Certificate;
 use x509_parser::prelude::FromDer;
 
-/// Creates a verifier of client certificates that are trusted, or signed by a trusted one.
+/// Creates a verifier that accepts trusted client certificates, and those signed by a trusted one.
 ///
 /// # Errors
 /// When a trusted certificate cannot be used to verify signatures.
@@ -28,8 +28,8 @@ pub(super) fn verifier(
     Ok(Arc::new(Trusted { trusted, signed }))
 }
 
-/// Accepts certificates that are signed by a trusted one, and trusted ones themselves: the library
-/// alone rejects client certificates that may sign others, such as self-signed ones.
+/// Accepts trusted certificates, and certificates signed by a trusted one. The library alone
+/// rejects client certificates that may sign others, such as self-signed ones.
 #[derive(Debug)]
 struct Trusted {
     trusted: Vec<CertificateDer<'static>>,

@@ -58,7 +58,7 @@ impl Code {
             Self::ResourceConflict => "resource_conflict",
             Self::UndefinedDocument => "undefined_document",
             Self::EvaluationError => "evaluation_error",
-            // The document defines no separate code for it.
+            // The specification defines no separate code for status 406.
             Self::NotAcceptable => "invalid_parameter",
             Self::Conflict => "conflict",
             Self::InvalidReference => "invalid_reference",

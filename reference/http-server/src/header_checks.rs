@@ -7,9 +7,9 @@ use http::{HeaderMap, HeaderValue, StatusCode, Version};
 use super::error::ApiError;
 use super::reply::Reply;
 
-/// Returns the response to a request without exactly one host, with a transfer coding that would be
-/// mistaken for the body, or with an unknown expectation. Intermediaries may frame such a request
-/// differently, so the connection closes.
+/// Returns the response to a request without exactly one host, with a transfer coding other than
+/// `chunked`, or with an unknown expectation. Intermediaries may frame such a request differently,
+/// so the connection closes.
 pub(super) fn refusal(parts: &Parts) -> Option<Reply> {
     let (status, message) = fault(parts)?;
     let mut reply = ApiError::invalid_parameter(message).reply();

@@ -101,7 +101,8 @@ impl Reservation {
         }
     }
 
-    /// Budget and number of its units to acquire for `more` further bytes; `None` if it is zero.
+    /// Returns the budget and the number of units to acquire for `more` further bytes; `None` if no
+    /// unit is needed.
     fn missing(&mut self, more: usize) -> Result<Option<(Arc<MemoryBudget>, u32)>, OutOfMemory> {
         let Some(budget) = &self.budget else {
             return Ok(None);

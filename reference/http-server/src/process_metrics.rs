@@ -99,7 +99,7 @@ impl Usage {
             cpu_seconds: cpu_seconds(&stat),
             resident: kibibytes(&status, "VmRSS:"),
             addresses: kibibytes(&status, "VmSize:"),
-            // One of them is the directory being read.
+            // One of the entries is the directory being read.
             open_files: entries.map(|entries| whole(entries.count().saturating_sub(1))),
             most_files: number_after(&limits, "Max open files"),
             started: started(&stat, &text("/proc/stat")),

@@ -34,7 +34,8 @@ pub struct Request {
     pub shown_body: OnceLock<Option<rego::Value>>,
     /// Peer of the connection, if the request arrived over one.
     pub client: Option<Peer>,
-    /// Certificates of the client, its own first, concatenated in DER; empty if none are requested.
+    /// Certificates of the client, the leaf first, concatenated in DER; empty if none are
+    /// requested.
     pub client_certificates: Bytes,
     /// Sequence number of the request in the log.
     pub number: Number,
@@ -67,7 +68,8 @@ pub struct Arrival {
 #[derive(Debug)]
 pub struct Abandoned;
 
-/// `internal_error`. No client receives it: the request is processed again, without a time budget.
+/// Converts to `internal_error`, which no client receives: the request is processed again, without
+/// a time budget.
 impl From<Abandoned> for ApiError {
     fn from(_: Abandoned) -> Self {
         Self::new(Code::InternalError, "the inline attempt was abandoned")

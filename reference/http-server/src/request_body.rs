@@ -76,8 +76,8 @@ impl AsRef<[u8]> for Arrived {
 }
 
 impl Drop for Arrived {
-    /// Frees a large buffer on another thread, because the system takes long to reclaim many pages;
-    /// in pieces, because the system blocks allocations of other threads meanwhile.
+    /// Frees a large buffer on another thread, because the system takes long to reclaim many pages,
+    /// and in pieces, because the system blocks allocations of other threads meanwhile.
     fn drop(&mut self) {
         if self.bytes.capacity() <= PIECE {
             return;

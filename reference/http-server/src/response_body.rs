@@ -64,8 +64,8 @@ enum Content {
     },
 }
 
-/// Document of a response. It may be the last owner of its parts, which may be many, so it is not
-/// dropped on a connection thread.
+/// Document of a response. It may be the last owner of many values, so it is not dropped on a
+/// connection thread.
 #[derive(Debug, Clone)]
 struct LongDocument(Value);
 

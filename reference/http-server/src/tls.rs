@@ -171,8 +171,8 @@ struct Loaded {
 type Stamp = [Option<(SystemTime, u64)>; 2];
 
 impl Certificate {
-    /// Rereads the files if they changed. If they are invalid, the old certificate stays and they
-    /// are retried, because the two files are rarely replaced at once.
+    /// Rereads the files if they changed. If they are invalid, the old certificate stays, and the
+    /// files are read again later, because the two files are rarely replaced at once.
     fn refresh(&self) {
         // If the lock is taken, the present certificate is used.
         let Ok(mut seen) = self.seen.try_lock() else {

@@ -29,11 +29,11 @@ pub(crate) fn places<'v, 'k>(
     match lookups.known(path.clone(), sought, searches_before_index) {
         Known::At(places) => return Ok(Some(places)),
         Known::Nothing => return Ok(None),
-        Known::Cancellation(lookup) => lookup.make(list, step, || meter.tick())?,
+        Known::Unindexed(lookup) => lookup.make(list, step, || meter.tick())?,
     }
     Ok(match lookups.known(path, sought, || None) {
         Known::At(places) => Some(places),
-        Known::Cancellation(_) | Known::Nothing => None,
+        Known::Unindexed(_) | Known::Nothing => None,
     })
 }
 

@@ -4,11 +4,11 @@
 //! microsecond. After a number of units, the evaluation checks for cancellation, the clock, and the
 //! memory that it has allocated. A check costs about as much as a few units.
 //!
-//! An *inline evaluation* runs on a thread that others wait for. It has no effects, so that it can be
-//! abandoned at any time and repeated elsewhere. It checks the clock often, and does nothing that
-//! could take long between two checks: operands are weighed before they are compared or passed to a
-//! function. Where an operation cannot fail at once, the evaluation becomes *invalid*: its results
-//! are not used, and it ends at its next check.
+//! An *inline evaluation* runs on a thread that others wait for. It has no effects, so that it can
+//! be abandoned at any time and repeated elsewhere. It checks the clock often, and does nothing
+//! that could take long between two checks: operands are weighed before they are compared or passed
+//! to a function. Where an operation cannot fail at once, the evaluation becomes *invalid*: its
+//! results are not used, and it ends at its next check.
 
 use std::cell::Cell;
 use std::fmt::Debug;
@@ -25,7 +25,8 @@ const INTERVAL: i64 = 1024;
 /// Number of units between checks in an inline evaluation.
 const TRIAL_INTERVAL: i64 = 64;
 
-/// Maximum weight, in units, of the values that an inline evaluation compares or passes to a function.
+/// Maximum weight, in units, of the values that an inline evaluation compares or passes to a
+/// function.
 pub(crate) const LIGHT: usize = 2048;
 
 /// Number of bytes of a string that weigh as much as one value.
@@ -211,8 +212,8 @@ impl Meter {
         self.left.set(-1);
     }
 
-    /// Fails if the result of the evaluation is invalid: it is an invalid inline evaluation, or a charge
-    /// exceeded a limit.
+    /// Fails if the result of the evaluation is invalid: it is an invalid inline evaluation, or a
+    /// charge exceeded a limit.
     pub(crate) fn sound(&self) -> Result<(), AbortReason> {
         match (self.invalid.get(), self.overdrawn.get()) {
             (true, _) => Err(AbortReason::NotInline),
@@ -255,8 +256,8 @@ impl Meter {
         unfolded.is_ok()
     }
 
-    /// Whether a value may be traversed as a whole: always, except for heavy ones in an inline evaluation, which
-    /// they spoil.
+    /// Whether a value may be traversed as a whole: always, except for heavy ones in an inline
+    /// evaluation, which they spoil.
     #[inline]
     pub(crate) fn admits(&self, value: &Value) -> bool {
         if !self.limits.inline {

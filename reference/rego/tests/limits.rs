@@ -92,7 +92,7 @@ fn evaluate(query: &Query, documents: &Value, limits: Limits) -> Result<Vec<Solu
 /// More time than any evaluation takes here.
 const AMPLE: Duration = Duration::from_secs(3600);
 
-fn trial(time: Duration) -> Limits {
+fn inline(time: Duration) -> Limits {
     Limits {
         deadline: Some(Instant::now() + time),
         inline: true,
@@ -167,7 +167,7 @@ const SHORT: &[&str] = &[
 const YARDSTICK: &str = "x := count([y | some y in numbers.range(1, 10000)])";
 
 #[test]
-fn trials_end_soon() {
+fn inline_evaluations_end_soon() {
     let policy = policy();
     let yardstick = query(&policy, YARDSTICK);
     for text in LONG {
@@ -184,19 +184,19 @@ fn trials_end_soon() {
         };
         evaluate(&query, &documents, warm).ok();
         let whole = || drop(evaluate(&yardstick, &documents, Limits::default()));
-        let tried = || {
-            let limits = trial(Duration::from_micros(100));
+        let attempt = || {
+            let limits = inline(Duration::from_micros(100));
             let ended = evaluate(&query, &documents, limits).map(|answers| answers.len());
             let code = ended.as_ref().err().map(|error| error.code);
             assert_eq!(code, Some(EvalCode::NotInline), "{text}: {ended:?}");
         };
-        let costs = processor_time::compare(1, whole, tried);
+        let costs = processor_time::compare(1, whole, attempt);
         assert_eq!(costs, Ok(()), "the yardstick, and {text}");
     }
 }
 
 #[test]
-fn trials_that_end_in_time_answer_as_evaluations_do() {
+fn inline_evaluations_in_time_answer_as_others_do() {
     let (policy, documents) = (policy(), documents());
     let caches = rego::Caches::default();
     for text in SHORT {
@@ -210,20 +210,20 @@ fn trials_that_end_in_time_answer_as_evaluations_do() {
         };
         let wanted = answers(Limits::default());
         // The values that inline evaluations use are prepared by then.
-        let found = answers(trial(AMPLE));
+        let found = answers(inline(AMPLE));
         assert_eq!(found, wanted, "{text}");
         assert!(wanted.is_ok_and(|answers| !answers.is_empty()), "{text}");
     }
 }
 
 #[test]
-fn a_trial_prepares_nothing() {
+fn inline_evaluations_prepare_nothing() {
     let (policy, documents) = (policy(), documents());
     let query = query(&policy, "x := data.p.small");
-    let first = evaluate(&query, &documents, trial(AMPLE));
+    let first = evaluate(&query, &documents, inline(AMPLE));
     assert_eq!(first.map_err(|error| error.code), Err(EvalCode::NotInline));
     assert!(evaluate(&query, &documents, Limits::default()).is_ok());
-    assert!(evaluate(&query, &documents, trial(AMPLE)).is_ok());
+    assert!(evaluate(&query, &documents, inline(AMPLE)).is_ok());
 }
 
 /// Queries that create too many values.

@@ -76,8 +76,8 @@ impl CommandLine {
         }
     }
 
-    /// Maximum duration of a shutdown: the wait period, the grace period of open requests, and
-    /// again as much for the last reports, or the time of running builds.
+    /// Maximum duration of a shutdown: the wait period, then twice the grace period (once for open
+    /// requests, once for the last reports), or the time limit of running builds if that is longer.
     pub fn longest_stop(&self) -> Duration {
         let serve = match &self.role {
             Role::Engine(command) => &command.serve,
@@ -167,9 +167,8 @@ pub struct Running {
 }
 
 impl Running {
-    /// Stops accepting connections and starting builds, and returns when the open requests have
-    /// ended, at the latest after the grace period, and the running builds have ended or are
-    /// abandoned.
+    /// Stops accepting connections and starting builds. Returns when the open requests have ended
+    /// or the grace period is over, and the running builds have ended or are abandoned.
     pub async fn shutdown(self) {
         let listening = self.listening.into_iter().map(Listening::shutdown);
         let workers = async {

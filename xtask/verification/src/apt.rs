@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::postgres::done;
+use crate::command::complete;
 use crate::report;
 
 /// Installs those packages whose program is missing; each pair is a package and its program.
@@ -28,8 +28,8 @@ pub(crate) fn require(packages: &[(&str, &str)]) -> Result<(), Box<dyn Error>> {
 /// When the system is not Debian, or the packages are not available.
 pub(crate) fn install(packages: &[&str]) -> Result<(), Box<dyn Error>> {
     report("installing", &packages.join(" "));
-    done(Command::new("apt-get").arg("update").stdout(Stdio::null()))?;
-    done(
+    complete(Command::new("apt-get").arg("update").stdout(Stdio::null()))?;
+    complete(
         Command::new("apt-get")
             .args(["install", "--yes", "--no-install-recommends"])
             .args(packages)

@@ -10,9 +10,11 @@ use std::thread;
 use conformance::evidence::Event;
 use conformance::verdict::Verdict;
 
-use crate::opa_versions::PAGE;
-use crate::postgres::done;
+use crate::command::complete;
 use crate::{evidence, examples, lock_files, report, root};
+
+/// Page that contains the table.
+pub(crate) const PAGE: &str = "COMPATIBILITY.md";
 
 /// Folder of the adapters, each in a folder of its language.
 const FOLDER: &str = "examples/client";
@@ -104,7 +106,7 @@ const EXAMPLES: &[Example] = &[
             lock_files::programs(&[("go", "golang-go")])?;
             let mut command = Command::new("go");
             command.current_dir(source).args(["build", "-o"]);
-            done(command.arg(built.join("adapter")))
+            complete(command.arg(built.join("adapter")))
         },
         start: |_, built| Command::new(built.join("adapter")),
         clients: &[("net-http", "plain `net/http`", &[])],
@@ -241,7 +243,7 @@ fn judge(program: &Path, (name, title): (&str, &str), adapter: &Command) -> Resu
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .stdout(log);
-    let ended = done(&mut command).map_err(|error| error.to_string());
+    let ended = complete(&mut command).map_err(|error| error.to_string());
     let told = fs::read_to_string(file("log")).map_err(|error| error.to_string())?;
     let lines = |wanted: &str| {
         let lines = told.lines().filter(|line| line.starts_with(wanted));
@@ -260,7 +262,7 @@ fn java(source: &Path, built: &Path) -> Result<(), Box<dyn Error>> {
     let mut command = Command::new("javac");
     command.arg("-d").arg(built.join("classes"));
     command.arg("-cp").arg(jars(built));
-    done(command.args(adapters.iter().filter(is_java)))
+    complete(command.args(adapters.iter().filter(is_java)))
 }
 
 /// Returns the class path of the libraries and adapters.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use crate::cargo::cargo;
-use crate::postgres::done;
+use crate::command::complete;
 use crate::{report, root};
 
 /// Builds the program and tests every example with it.
@@ -18,7 +18,7 @@ pub(crate) fn try_all<E>(
     name: impl Fn(&E) -> &str,
     attempt: impl Fn(&E, &Path) -> Result<(), Box<dyn Error>>,
 ) -> Result<(), Box<dyn Error>> {
-    done(
+    complete(
         cargo()
             .current_dir(root())
             .args(["build", "--workspace", "--bin", "conformance"]),

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::apt;
-use crate::postgres::done;
+use crate::command::complete;
 use crate::report;
 use crate::stored_evidence::on_search_path;
 
@@ -41,7 +41,7 @@ pub(crate) fn npm(source: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     command.current_dir(folder);
     // Install scripts of packages must not run.
     command.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
-    done(command.args(["--loglevel", "error"]))?;
+    complete(command.args(["--loglevel", "error"]))?;
     installed(folder, &lock)
 }
 
@@ -63,12 +63,12 @@ pub(crate) fn python(lock: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     }
     let mut command = Command::new("python3");
     command.args(["-m", "venv", "--clear"]).arg(folder);
-    done(&mut command)?;
+    complete(&mut command)?;
     let mut command = Command::new(folder.join("bin/python"));
     command.args(["-m", "pip", "install", "--quiet"]);
     command.args(["--disable-pip-version-check", "--require-hashes"]);
     command.args(["--no-deps", "--only-binary", ":all:", "-r"]);
-    done(command.arg(lock))?;
+    complete(command.arg(lock))?;
     installed(folder, lock)
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn maven(pom: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     let mut command = Command::new("mvn");
     command.args(["--quiet", "--batch-mode", "--file"]).arg(pom);
     command.arg("dependency:copy-dependencies");
-    done(command.arg(format!("-DoutputDirectory={}", folder.display())))?;
+    complete(command.arg(format!("-DoutputDirectory={}", folder.display())))?;
     installed(folder, pom)
 }
 

@@ -12,6 +12,7 @@ mod cargo;
 mod check_names;
 mod client_examples;
 mod clients;
+mod command;
 mod coverage;
 mod evidence;
 mod evidence_pack;

@@ -10,7 +10,7 @@ use std::time::Instant;
 use serde_json::Value;
 
 use crate::cargo::cargo;
-use crate::postgres::done;
+use crate::command::complete;
 use crate::release_build::PACKAGES;
 use crate::servers::{Client, HANG_LIMIT, Server};
 use crate::{real_opa, report, root};
@@ -112,7 +112,7 @@ const MESSAGES: &[&str] = &[
 /// When a server does not start, or the logs differ; reports every difference.
 pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     let opa = real_opa::build()?;
-    done(cargo().current_dir(root()).arg("build").args(PACKAGES))?;
+    complete(cargo().current_dir(root()).arg("build").args(PACKAGES))?;
     let reference = root().join("target/debug/reference");
     let mut differences = Vec::new();
     for format in ["json", "json-pretty"] {

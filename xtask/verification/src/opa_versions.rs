@@ -13,12 +13,10 @@ use conformance::known_deviations::KnownList;
 use conformance::target::Target;
 use conformance::verdict::Verdict;
 
+use crate::client_examples::{self, PAGE};
 use crate::releases::{self, Releases};
 use crate::stored_evidence::{self, RuleResults};
-use crate::{client_examples, evidence, evidence_pack, program, report, root};
-
-/// Page that contains the table.
-pub(crate) const PAGE: &str = "COMPATIBILITY.md";
+use crate::{evidence, evidence_pack, program, report, root};
 
 /// Judges the versions in the page, the reference, and stored evidence of other servers. With
 /// `bless`, writes the page and the evidence of the releases; otherwise the page must match.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::cargo::cargo;
-use crate::postgres::done;
+use crate::command::complete;
 use crate::release_build::PACKAGES;
 use crate::servers::{Client, Server};
 use crate::{real_opa, report, root};
@@ -182,7 +182,7 @@ impl KnownDifference {
 /// When a server does not start, or results differ without a reason; reports every difference.
 pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     let opa = real_opa::build()?;
-    done(cargo().current_dir(root()).arg("build").args(PACKAGES))?;
+    complete(cargo().current_dir(root()).arg("build").args(PACKAGES))?;
     let reference = root().join("target/debug/reference");
     let requests = requests();
     let mut differences = Vec::new();

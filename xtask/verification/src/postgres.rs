@@ -4,13 +4,14 @@ use std::{
     error::Error,
     fs, io,
     net::{SocketAddr, TcpListener},
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Command, Stdio},
 };
 
 use tempfile::TempDir;
 
 use crate::apt;
+use crate::command::complete;
 
 /// Debian package of the server.
 const PACKAGE: &str = "postgresql";
@@ -48,10 +49,10 @@ impl Postgres {
             port,
         };
         if is_root()? {
-            done(Command::new("chown").arg(ACCOUNT).arg(server.folder.path()))?;
+            complete(Command::new("chown").arg(ACCOUNT).arg(server.folder.path()))?;
         }
         let data = server.data();
-        done(
+        complete(
             server
                 .program("initdb")?
                 .args([
@@ -69,7 +70,7 @@ impl Postgres {
             "-p {port} -c fsync=off -c listen_addresses=127.0.0.1 -c unix_socket_directories={}",
             server.folder.path().display()
         );
-        done(
+        complete(
             server
                 .program("pg_ctl")?
                 .arg("-D")
@@ -91,7 +92,7 @@ impl Postgres {
         command.arg("-D").arg(self.data()).args(["-w", "-m", mode]);
         // The restarted server needs the log file again.
         command.arg("-l").arg(self.folder.path().join("log"));
-        done(command.arg("restart"))
+        complete(command.arg("restart"))
     }
 
     /// Returns the address of the server.
@@ -153,30 +154,4 @@ fn programs() -> Option<PathBuf> {
 fn is_root() -> io::Result<bool> {
     let output = Command::new("id").arg("-u").output()?;
     Ok(output.stdout.trim_ascii() == b"0")
-}
-
-/// Runs a command to completion.
-///
-/// # Errors
-/// When the command cannot be started or does not succeed; the message names it.
-pub(crate) fn done(command: &mut Command) -> Result<(), Box<dyn Error>> {
-    let status = command
-        .status()
-        .map_err(|why| format!("{}: {why}", name(command)))?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(format!("{} ended with {status}", name(command)).into())
-    }
-}
-
-fn name(command: &Command) -> String {
-    let program = Path::new(command.get_program()).display().to_string();
-    let arguments = command
-        .get_args()
-        .map(|argument| argument.to_string_lossy());
-    std::iter::once(program.into())
-        .chain(arguments)
-        .collect::<Vec<_>>()
-        .join(" ")
 }

@@ -3,7 +3,8 @@
 use std::error::Error;
 
 use crate::cargo::cargo;
-use crate::postgres::{Postgres, done};
+use crate::command::complete;
+use crate::postgres::Postgres;
 use crate::{report, root};
 
 /// Starts a PostgreSQL server and runs the store tests on it. They have cases on PostgreSQL only if
@@ -29,5 +30,5 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
         return Err("no case runs on PostgreSQL".into());
     }
     report("running", &format!("{cases} cases on PostgreSQL"));
-    done(&mut suite("--quiet"))
+    complete(&mut suite("--quiet"))
 }

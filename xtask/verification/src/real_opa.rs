@@ -2,7 +2,7 @@
 
 use std::{error::Error, path::PathBuf, process::Command};
 
-use crate::{cargo::cargo, postgres::done, report, root, stored_evidence};
+use crate::{cargo::cargo, command::complete, report, root, stored_evidence};
 
 /// Folder of the Go module that pins OPA and its checksums, and the package of its program.
 const MODULE: &str = "xtask/verification/opa";
@@ -24,7 +24,7 @@ pub(crate) fn run(keep: bool) -> Result<(), Box<dyn Error>> {
     let folder = root().join("target/peers");
     let json = format!("json={}", folder.join("opa.json").display());
     let evidence = format!("ndjson={}", folder.join("opa.ndjson").display());
-    done(
+    complete(
         cargo()
             .current_dir(root())
             .args(["conformance", "run", "--target", "opa", "--program"])
@@ -55,7 +55,7 @@ pub(crate) fn go_program(
     package: &str,
 ) -> Result<PathBuf, Box<dyn Error>> {
     let program = root().join("target/peers").join(name);
-    done(
+    complete(
         Command::new("go")
             .current_dir(root().join(module))
             .env("CGO_ENABLED", "0")

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use crate::cargo::cargo;
-use crate::postgres::done;
+use crate::command::complete;
 use crate::root;
 
 /// Packages of the build: the program, and the suite only so that their dependencies have the same
@@ -25,7 +25,7 @@ pub(crate) const PACKAGES: &[&str] = &[
 /// # Errors
 /// When the program does not build.
 pub(crate) fn reference() -> Result<PathBuf, Box<dyn Error>> {
-    done(
+    complete(
         cargo()
             .current_dir(root())
             .args(["build", "--profile", "dist"])

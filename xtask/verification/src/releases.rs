@@ -10,7 +10,7 @@ use conformance::target::Target;
 use serde::Deserialize;
 
 use crate::stored_evidence::RuleResults;
-use crate::{postgres::done, report, root};
+use crate::{command::complete, report, root};
 
 /// Go module of the real OPA.
 const MODULE: &str = "github.com/open-policy-agent/opa";
@@ -229,7 +229,7 @@ pub(crate) fn build(version: &str) -> Result<PathBuf, Box<dyn Error>> {
         fs::write(module.join("go.mod"), "module release\n")?;
         let required = format!("{MODULE}@v{version}");
         for arguments in [&["get", &required][..], &["build", "-o", "../opa", MODULE]] {
-            done(
+            complete(
                 Command::new("go")
                     .current_dir(&module)
                     .env("CGO_ENABLED", "0")

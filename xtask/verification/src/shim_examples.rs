@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::cargo::cargo;
-use crate::postgres::done;
+use crate::command::complete;
 use crate::{evidence, examples, lock_files, real_opa, root};
 
 /// Folder of the examples, each in a folder named after its target.
@@ -74,7 +74,7 @@ impl Example {
         let folders = [root().join(PROGRAMS)];
         let folders = folders.into_iter().chain(std::env::split_paths(&path));
         let seen = built.join("evidence.ndjson");
-        done(
+        complete(
             Command::new(program)
                 .args(["run", "--target", self.target])
                 .args(["--target-version", self.version, "--jobs", "1", "--program"])
@@ -92,7 +92,7 @@ impl Example {
 
 /// Compiles the adapter, which depends on the crate `regorus`.
 fn regorus(source: &Path, built: &Path) -> Result<(), Box<dyn Error>> {
-    done(
+    complete(
         cargo()
             .current_dir(source)
             .args(["build", "--locked", "--target-dir"])

@@ -14,7 +14,7 @@ use conformance::known_deviations::KnownList;
 use conformance::verdict::Verdict;
 use serde::Deserialize;
 
-use crate::{cargo::cargo, evidence, postgres::done, report, root};
+use crate::{cargo::cargo, command::complete, evidence, report, root};
 
 /// Folder of the stored evidence, and file with the list of its servers.
 pub(crate) const FOLDER: &str = "results";
@@ -153,7 +153,7 @@ impl Server {
             if let Some(folder) = evidence.parent() {
                 fs::create_dir_all(folder)?;
             }
-            done(
+            complete(
                 cargo()
                     .current_dir(root())
                     .args(["conformance", "run", "--target", &run.target])

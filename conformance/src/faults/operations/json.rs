@@ -25,7 +25,7 @@ pub(in crate::faults) fn change_at(
     }
 }
 
-/// Removes the values at the pointer; returns the first of them.
+/// Removes the values that the pointer matches, and returns the first.
 pub(in crate::faults) fn take_at(value: &mut Value, pointer: &str) -> Option<Value> {
     let (parent, name) = pointer.rsplit_once('/')?;
     let name = unescape(name);
@@ -51,7 +51,7 @@ pub(in crate::faults) fn take_at(value: &mut Value, pointer: &str) -> Option<Val
     taken
 }
 
-/// Sets the values at the pointer; a missing member is added to its object.
+/// Sets the values that the pointer matches; a missing member is added to its object.
 pub(super) fn put_at(value: &mut Value, pointer: &str, wanted: &Value) {
     let Some((parent, name)) = pointer.rsplit_once('/') else {
         *value = wanted.clone();

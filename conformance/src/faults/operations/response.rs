@@ -22,7 +22,7 @@ pub(in crate::faults) struct Reply {
     header: BTreeMap<String, String>,
     /// A JSON body.
     json: Option<Value>,
-    /// Any other body.
+    /// A body that is not JSON.
     #[serde(default)]
     body: String,
 }
@@ -67,7 +67,7 @@ pub(in crate::faults) enum AnswerChange {
     DropFirst(String),
     /// Removes the last item of arrays, the last member of objects.
     DropLast(String),
-    /// Repeats the first item of arrays.
+    /// Appends a copy of the first item to arrays.
     Repeat(String),
     /// Empties arrays, objects and strings.
     Empty(String),
@@ -95,8 +95,8 @@ pub(in crate::faults) enum AnswerChange {
         #[serde(default)]
         after: String,
     },
-    /// Replaces the matches of a regular expression in the strings at or below some pointer; `$1`
-    /// in `to` is the first group. Member names are unchanged.
+    /// Replaces the matches of a regular expression in the strings at or below `at`; `$1` in `to`
+    /// is the first group. Member names are unchanged.
     Replace {
         #[serde(default)]
         at: String,
@@ -104,13 +104,14 @@ pub(in crate::faults) enum AnswerChange {
         from: Regex,
         to: String,
     },
-    /// Wraps the values at some pointer, unless they are empty, in another value, at `to`.
+    /// Replaces each value at `at`, unless it is empty, with `into`, which then has the value at
+    /// `to`.
     Wrap { at: String, into: Value, to: String },
-    /// Joins the strings in the arrays at some pointer into one.
+    /// Joins the strings in the arrays at `at` into one, with a separator.
     Join { at: String, with: String },
-    /// Adds a number to the integers at some pointers.
+    /// Adds a number to the integers at these pointers.
     Shift { at: Vec<String>, by: i64 },
-    /// Writes the numbers at or below some pointers in another form.
+    /// Writes the numbers at or below these pointers in another form.
     Respell { at: Vec<String>, form: NumberForm },
 }
 
@@ -172,7 +173,7 @@ impl AnswerChange {
         }
     }
 
-    /// Applies a change of JSON values.
+    /// Applies the change to the values of a JSON body.
     fn edit(&self, body: &mut Value) {
         let mut change = |at: &str, change: &dyn Fn(&mut Value)| {
             change_at(body, at, &mut |place| change(place));
@@ -222,7 +223,8 @@ fn serialize(json: &Value, pretty: bool) -> Vec<u8> {
     }
 }
 
-/// Returns the response with another body, under the encoding and length of its headers.
+/// Returns the response with another body, encoded as the headers say. An existing length is
+/// updated.
 pub(in crate::faults) fn with_body(answer: &Answer, plain: Vec<u8>) -> Answer {
     let mut headers = answer.headers.clone();
     let gzip = answer.header("content-encoding");

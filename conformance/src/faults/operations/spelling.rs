@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Formatting of a JSON document.
+/// Spelling of a JSON document.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(in crate::faults) struct Spelling {
-    /// Members from the last name to the first.
+    /// Writes the members in reverse order.
     reversed: bool,
     /// Escapes every character of a string that is not a letter or digit as `\uXXXX`.
     escaped: bool,
@@ -20,14 +20,14 @@ pub(in crate::faults) struct Spelling {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Layout {
-    /// Nothing.
+    /// No whitespace.
     #[default]
     Compact,
-    /// Spaces.
+    /// Spaces between the tokens.
     Spaced,
-    /// Lines, indented with tabs.
+    /// One line per item or member, indented with tabs.
     Tabs,
-    /// Lines that end with carriage return and line feed, indented with four spaces.
+    /// The same lines, ended with carriage return and line feed and indented with four spaces.
     CarriageReturns,
 }
 

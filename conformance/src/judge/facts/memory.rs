@@ -1,18 +1,17 @@
 //! Memory usage of a process, by its Prometheus metrics.
 
-/// Metrics of memory usage, the most specific first: memory used by objects, then memory allocated
-/// by the system.
+/// Metrics of memory usage, the most specific first: the Go heap in use, then the resident memory.
 const METRICS: [&str; 2] = [
     "go_memstats_heap_inuse_bytes",
     "process_resident_memory_bytes",
 ];
 
-/// Whether a metrics payload has one of the metrics.
+/// Whether a metrics payload contains one of `METRICS`.
 pub(super) fn has_metric(text: &str) -> bool {
     METRICS.iter().any(|metric| value(text, metric).is_some())
 }
 
-/// Growth factor between two payloads, by the first metric that both have; none if they share none.
+/// Returns the growth factor between two payloads, by the first of `METRICS` that both contain.
 pub(super) fn growth(before: &str, after: &str) -> Option<f64> {
     let both = METRICS
         .iter()

@@ -1,4 +1,4 @@
-//! Facts: each expectation of a step on its response, as one line of canonical text.
+//! Facts: the outcome of each expectation of a step, as one line of canonical text.
 
 mod memory;
 mod status;
@@ -18,7 +18,7 @@ use crate::scenario::resource_names::{canonical, fill, fill_json, mask_namespace
 use crate::scenario::value_types::kind_names;
 use crate::scenario::{Alternative, Check, Expectation, Kind};
 
-/// Response time that is always accepted as part of a wait, in milliseconds.
+/// Response time that is accepted however short the wait is, in milliseconds.
 const NOTICED: f64 = 250.0;
 
 /// One line of a transcript: `key = value`.
@@ -33,7 +33,7 @@ pub(crate) struct Fact {
 pub(crate) struct View<'a> {
     pub(crate) answer: &'a Answer,
     pub(crate) ns: &'a str,
-    /// The vendor part of the target's media types.
+    /// The vendor part of the target's media types, `VENDOR` in `application/vnd.VENDOR.…`.
     pub(crate) vendor: &'a str,
     /// Values captured by earlier steps, by name.
     pub(crate) captures: &'a Captures,
@@ -140,7 +140,7 @@ impl View<'_> {
         }
     }
 
-    /// Fills the namespace and the captures into a part of the scenario.
+    /// Fills the namespace and the captures into the placeholders of a string.
     fn filled(&self, text: &str) -> String {
         fill(text, &|name| self.known(name))
     }
@@ -152,7 +152,7 @@ impl View<'_> {
         }
     }
 
-    /// Formats a value of the scenario for a transcript, with the names of its placeholders.
+    /// Formats a value of the scenario for a transcript, with `<name>` for each known `{name}`.
     fn with_placeholders(&self, value: &Value) -> String {
         let named = |name: &str| self.known(name).map(|_| format!("<{name}>"));
         canonical(&fill_json(value, &named), "")
@@ -197,7 +197,7 @@ impl View<'_> {
         vendor_neutral(&mask_namespace(&value, self.ns), self.vendor)
     }
 
-    /// Whether the body is pretty-printed. An error response does not show it.
+    /// Returns whether the body is pretty-printed, or the response if it does not show that.
     fn pretty(&self) -> String {
         match self.answer.json() {
             Some(_) if self.answer.is_success() => {
@@ -215,7 +215,7 @@ impl View<'_> {
         }
     }
 
-    /// The body, or its start, if it is not as expected.
+    /// Returns an unexpected body, shortened.
     fn excerpt(&self) -> String {
         if self.answer.body.is_empty() {
             return "<no body>".to_owned();
@@ -227,7 +227,7 @@ impl View<'_> {
         shorten(&text)
     }
 
-    /// Value of a fact whose JSON value is missing.
+    /// Returns the reason why the response has no JSON value at a pointer.
     fn absence(&self) -> String {
         if self.answer.json().is_some() {
             "<absent>".to_owned()
@@ -435,12 +435,12 @@ impl View<'_> {
         self.describe(found, contains, label)
     }
 
-    /// Whether a value, as canonical text, occurs anywhere in the one found.
+    /// Whether the value found, or one at any depth inside it, has this canonical text.
     fn contains(&self, found: &Value, wanted: &str) -> bool {
         descendants(found).any(|value| canonical(value, self.ns) == wanted)
     }
 
-    /// A value of the scenario as canonical text, its `{ns}` as `<ns>`.
+    /// Formats a value of the scenario as canonical text: captures filled in, `{ns}` as `<ns>`.
     fn filled_json(&self, value: &Value) -> String {
         let filled = fill_json(value, &|name| self.known(name));
         canonical(&filled, self.ns)
@@ -544,7 +544,7 @@ impl View<'_> {
     }
 }
 
-/// Whether a value has at least these members and items, those of arrays in this order.
+/// Whether a value contains the members and items of `part`, array items in the same order.
 fn contains_part(found: &Value, part: &Value) -> bool {
     match (found, part) {
         (Value::Object(found), Value::Object(part)) => part.iter().all(|(name, part)| {

@@ -14,12 +14,12 @@ use crate::judge::truncate::shorten;
 use crate::scenario::resource_names::{canonical, mask_namespace, quoted};
 use crate::scenario::{Language, Rows, Table, Unless};
 
-/// Why a condition cannot be evaluated to rows.
+/// Reason why a condition cannot be evaluated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum FilterError {
-    /// Outcome that may be expected instead of a condition.
+    /// Outcome that a scenario may accept instead of rows.
     Instead(Unless),
-    /// Not a condition, or not one on this table.
+    /// Not a condition, or not one on the scenario's table; with a description.
     Wrong(String),
 }
 
@@ -29,7 +29,7 @@ impl Table {
         rows.flat_map(Map::keys).map(String::as_str).collect()
     }
 
-    /// The rows whose names match, as JSON.
+    /// Returns the rows whose names match, as JSON.
     fn only(&self, is_named: impl Fn(&str) -> bool) -> Value {
         let rows = self.rows.iter().filter(|(name, _)| is_named(name));
         let rows = rows.map(|(name, row)| (name.clone(), row.clone()));

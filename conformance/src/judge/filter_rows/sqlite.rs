@@ -1,4 +1,4 @@
-//! Rows that SQLite selects by a WHERE clause of a server.
+//! Evaluation of a server's WHERE clause by SQLite.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -11,8 +11,8 @@ use serde_json::Value;
 use super::Table;
 use super::sql::functions;
 
-/// Maximum length of a clause, in bytes. Statements after the first are counted recursively before
-/// they are rejected.
+/// Maximum length of a clause, in bytes. `rusqlite` parses all statements after the first
+/// recursively before it rejects them.
 const LONGEST: usize = 16 * 1024;
 
 /// Maximum length of a string or blob that a clause may create, in bytes.
@@ -26,7 +26,7 @@ const LOOKS: u32 = 1_000;
 /// Checks the length of a clause.
 ///
 /// # Errors
-/// It is too long.
+/// The clause is too long.
 pub(super) fn check_length(clause: &str) -> Result<(), String> {
     if clause.len() > LONGEST {
         return Err(format!("longer than {LONGEST} bytes"));
@@ -37,7 +37,7 @@ pub(super) fn check_length(clause: &str) -> Result<(), String> {
 /// Returns the names of the rows that a clause, with or without the word WHERE, selects.
 ///
 /// # Errors
-/// Why SQLite rejects it. It may only read, is one condition, and ends soon.
+/// The clause is not exactly one condition on the table, does more than read, or runs too long.
 pub(super) fn select(clause: &str, table: &Table) -> Result<Vec<String>, String> {
     let connection = create_table(table).map_err(|error| error.to_string())?;
     let ids = set_limits(&connection).and_then(|()| ids(&connection, condition(clause), table));
@@ -68,8 +68,9 @@ fn condition(clause: &str) -> &str {
     }
 }
 
-/// Returns the selected rows. The condition must be valid after WHERE, where no WHEN can follow it,
-/// and after WHEN, where nothing can that ends a condition: so it is exactly one condition.
+/// Returns the numbers of the selected rows. The string must be valid both after WHERE and after
+/// CASE WHEN. The first excludes a further WHEN, and the second a further clause, so it is exactly
+/// one condition.
 fn ids(connection: &Connection, condition: &str, table: &Table) -> rusqlite::Result<Vec<i64>> {
     let select = format!("SELECT rowid FROM {} WHERE", identifier(table.name));
     drop(connection.prepare(&format!("{select} {condition}"))?);
@@ -104,7 +105,7 @@ fn create_table(table: &Table) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Restricts statements to reading, for a short time.
+/// Restricts statements to reading, and limits their run time.
 fn set_limits(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE)?;
     connection.authorizer(Some(|context: AuthContext<'_>| match context.action {

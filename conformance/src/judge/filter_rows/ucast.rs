@@ -1,8 +1,8 @@
-//! Rows that a UCAST condition selects.
+//! Evaluation of UCAST conditions.
 //!
-//! The document says that the condition is an object; readers of UCAST agree that `type`,
-//! `operator`, `field` and `value` define it. A column without a value is null: equal to null, and
-//! neither less nor greater than anything.
+//! The document says only that the condition is an object. Implementations of UCAST agree on its
+//! members `type`, `operator`, `field` and `value`. A column without a value is null: equal to
+//! null, and neither less nor greater than anything.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -81,7 +81,8 @@ impl Row<'_> {
     }
 
     fn column(&self, field: &str) -> Result<&Value, String> {
-        // The table has its own name, optionally qualified, such as by `input`, or is not named.
+        // A field is a column, optionally after the name of the table, such as `t.n` or
+        // `input.t.n`.
         let (table, column) = field.rsplit_once('.').unwrap_or((self.table, field));
         let is_of_table = table.rsplit('.').next() == Some(self.table);
         match self.columns.get(column).filter(|_| is_of_table) {

@@ -28,7 +28,7 @@ fn collect(document: &Value, schema: &Value, place: &str, depth: usize, found: &
         .and_then(|reference| document.pointer(reference.strip_prefix('#')?));
     let parts = ["allOf", "anyOf", "oneOf"].into_iter();
     let parts = parts.filter_map(|word| schema.get(word)?.as_array());
-    // A subschema, like a reference, is at the same place, but costs one step of the depth.
+    // Subschemas and references describe the same place, but each costs one step of the depth.
     for part in parts.flatten().chain(referred) {
         collect(document, part, place, depth, found);
     }

@@ -27,7 +27,7 @@ impl Message<'_> {
         Some(found.1.as_str())
     }
 
-    /// Decodes the body from gzip.
+    /// Returns the body, decoded if it is gzip.
     fn decoded(&self) -> Result<Vec<u8>, String> {
         match self.header("content-encoding") {
             Some(coding) if coding.eq_ignore_ascii_case("gzip") => {
@@ -53,7 +53,7 @@ pub fn media_type(content_type: &str, vendor: &str) -> String {
     }
 }
 
-/// Returns what is wrong with a message whose body is documented. A request may omit its media
+/// Returns a violation in a message whose body is documented, if any. A request may omit its media
 /// type; a response may omit it, or name any, if `*/*` is documented.
 pub(super) fn finding(
     content: &Content,

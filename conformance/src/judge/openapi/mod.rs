@@ -1,8 +1,9 @@
-//! Wire check: validates every exchange of a run against our OpenAPI documents.
+//! Wire check: validates every exchange of a run against the suite's OpenAPI documents.
 //!
-//! A request that the document does not allow is the suite's own defect, unless its step says that
-//! it breaks the contract on purpose. A response that the document does not allow is the target's.
-//! The documents omit what they leave open, so undocumented paths and methods are not checked.
+//! A request that its document does not allow is a defect of the suite, unless the step says that
+//! it breaks the contract on purpose. A response that the document does not allow is a defect of
+//! the target. The OpenAPI documents omit behaviour that is left open, so responses on undocumented
+//! paths and methods are not checked.
 
 mod keys;
 mod load;
@@ -47,7 +48,7 @@ struct Operation {
     request_required: bool,
     /// Content by status: `200`, `4XX`, `default`.
     responses: BTreeMap<String, Content>,
-    /// Documented members of the responses, as pointers; by the same keys.
+    /// Documented members of the responses, as pointers; same keys as `responses`.
     members: BTreeMap<String, Vec<String>>,
 }
 
@@ -78,7 +79,7 @@ struct Parameter {
     schema: Schema,
 }
 
-/// How the string of a parameter is converted to a value.
+/// Conversion of a parameter's string to a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reading {
     /// The string itself.
@@ -96,8 +97,8 @@ pub struct Finding {
     pub what: String,
     /// The status of the response.
     pub status: u16,
-    /// Documented alternatives to the status, if it is not documented, or if the response has no
-    /// body and its status is documented with one.
+    /// Documented statuses that would fit instead. Empty unless the status is not documented, or is
+    /// documented with a body and the response has none.
     pub documented: Vec<u16>,
 }
 
@@ -189,7 +190,7 @@ impl Contract {
         })
     }
 
-    /// Returns the documentation of the response to a request with this status, if documented.
+    /// Returns the documentation of a response; `None` if its operation is not documented.
     pub(crate) fn documented(
         &self,
         api: Document,
@@ -284,7 +285,8 @@ impl Operation {
                 .then(|| "a body is required".to_owned());
         }
         let Some(content) = &self.request else {
-            // RFC 9110 defines no meaning for a body of GET or DELETE, but servers receive them.
+            // Applies to GET and DELETE too: RFC 9110 gives their bodies no meaning, but servers
+            // receive them.
             return Some("no body is documented".to_owned());
         };
         message::finding(content, message, "engine", true)
@@ -309,8 +311,8 @@ impl Operation {
             .find(|key| self.responses.contains_key(key))
     }
 
-    /// Returns the documented alternatives to an undocumented status. For a success documented with
-    /// a body, and an empty response, returns the successes without a body.
+    /// Returns the documented statuses that would fit instead of this one. For an undocumented
+    /// status, these are all; for an empty response, the successes without a body.
     fn statuses_for(&self, status: u16, is_empty: bool) -> Vec<u16> {
         let is_documented = self.response_key(status).is_some();
         let fits = |code: u16, content: &Content| {

@@ -185,7 +185,7 @@ fn answers_outside_the_contract_are_found() {
             "{}",
             Some("no Content-Type"),
         ),
-        // The engine's document names none.
+        // The engine's document names no media type for this response.
         (Document::Engine, "GET /v1/data/a", 200, "", "{}", None),
         (
             Document::Engine,

@@ -8,9 +8,8 @@ use crate::catalogue::{Binding, Catalogue, Document, Level, Profile};
 use crate::evidence::{
     ChosenRule, Defect, Event, Exchange, Judged, ProfileRef, RunFinished, RunStarted,
 };
-use crate::judge::verdict::{Reason, Verdict};
+use crate::judge::verdict::{Failure, Reason, Verdict};
 use crate::known_deviations::KnownList;
-use crate::report::capability;
 use crate::report::stability::Stability;
 use crate::scenario::UNNAMED;
 
@@ -63,6 +62,21 @@ pub struct Row {
     pub known: Option<String>,
     /// The file that contains the entry, if it is the user's own.
     pub list: Option<String>,
+}
+
+impl Row {
+    /// Returns the failure, even if it is a known deviation.
+    pub(super) fn any_failure(&self) -> Option<&Failure> {
+        match &self.judged.verdict {
+            Verdict::Fail(failure) => Some(failure),
+            _ => None,
+        }
+    }
+
+    /// Returns the failure if the outcome is one.
+    pub(super) fn failure(&self) -> Option<&Failure> {
+        self.any_failure().filter(|_| self.outcome == Outcome::Fail)
+    }
 }
 
 /// A verdict after applying the known deviations.
@@ -193,21 +207,6 @@ impl Digest {
             .map(|judged| Row::of(judged, known).bound_by(digest.profile))
             .collect();
         digest
-    }
-
-    /// Numbers of proven and of chosen rules. A rule that was not run is not proven.
-    pub fn score(&self) -> (usize, usize) {
-        let score = capability::score(self.rows.iter());
-        (score.proven, score.rules)
-    }
-
-    /// Formats the score by the profile; without one, the numbers of proven, claimed and all rules.
-    pub(super) fn score_text(&self) -> String {
-        if let Some(standing) = self.standing() {
-            return standing.to_string();
-        }
-        let rows = || self.rows.iter();
-        capability::format_score(capability::claimed(self, rows()), capability::score(rows()))
     }
 
     /// Number of clauses of a document by outcome.

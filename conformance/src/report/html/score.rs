@@ -9,7 +9,7 @@ use super::text::{prose, shown, visible};
 use crate::catalogue::{Catalogue, Document, Level};
 use crate::judge::verdict::Verdict;
 use crate::report::capability::{Score, claimed, score};
-use crate::report::failure_groups::{self, causes};
+use crate::report::failure_groups::causes;
 use crate::report::{Conclusion, Outcome, ProfileResult, concurrency_hint, failure};
 
 /// Maximum length of a request in a list, in characters.
@@ -202,7 +202,7 @@ fn list(runs: &Runs<'_>, failing: &[&Entry<'_>], wanted: impl Fn(&Entry<'_>) -> 
             ol.failures {
                 @for entry in wanted.iter().take(FAILURES) {
                     li {
-                        @if let Some(failure) = entry.rows.iter().flatten().find_map(|row| failure_groups::failed(row)) {
+                        @if let Some(failure) = entry.rows.iter().flatten().find_map(|row| row.any_failure()) {
                             code.request { (shown(&failure.request, REQUEST_SHOWN)) }
                         }
                         a href={ "#" (entry.rule) } { (prose(entry.states)) }

@@ -13,6 +13,7 @@ use crate::run::side_effects::{Resource, SideEffects, side_effects_of};
 use crate::scenario::{Identity, Recipient, Scenario, Step};
 use crate::target::Token;
 use crate::target::server::Server;
+use crate::visible;
 
 /// Start delimiter of a variable's name in strings that are sent.
 const OPEN: char = '\u{e000}';
@@ -247,4 +248,25 @@ pub(super) fn segments(pointer: &str) -> Vec<Value> {
             Err(_) => Value::from(segment.replace("~1", "/").replace("~0", "~")),
         })
         .collect()
+}
+
+/// Quotes a string as one shell word. `printf` generates invisible characters, and those that a
+/// program reading the line would execute as a command, from their bytes.
+pub(super) fn quoted(text: &str) -> String {
+    let mut word = String::new();
+    for part in visible::parts(text) {
+        match part {
+            Ok(text) => word.push_str(&format!("'{}'", text.replace('\'', "'\\''"))),
+            Err(character) => {
+                let mut bytes = [0; 4];
+                let bytes = character.encode_utf8(&mut bytes).bytes();
+                let octal: String = bytes.map(|byte| format!("\\{byte:03o}")).collect();
+                word.push_str(&format!("\"$(printf '{octal}')\""));
+            }
+        }
+    }
+    match word.is_empty() {
+        true => "''".to_owned(),
+        false => word,
+    }
 }

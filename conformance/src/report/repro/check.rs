@@ -3,8 +3,7 @@
 use serde_json::{Value, json};
 
 use super::FailedRule;
-use super::call::{Call, segments};
-use super::shell::quoted;
+use super::call::{Call, quoted, segments};
 use crate::judge::verdict::Difference;
 use crate::scenario::Check;
 use crate::visible::{self, visible_line};

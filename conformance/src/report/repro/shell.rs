@@ -3,11 +3,10 @@
 
 use serde_json::json;
 
-use super::call::{Call, Part, parts, segments};
+use super::call::{Call, Part, parts, quoted, segments};
 use super::{FailedRule, check};
 use crate::http_client::request::Request;
 use crate::http_client::wire::{Outgoing, Wire};
-use crate::visible;
 
 /// Shell function that prints the response, without what a terminal or GitHub Actions would
 /// execute.
@@ -110,27 +109,6 @@ fn http(request: &Outgoing) -> String {
     let options = "-sS -i -g --path-as-is -o \"$answer\"";
     let url = format!("\"$BASE\"{}", word(&request.path));
     Request::of(request).curl([options, ""], &url, word)
-}
-
-/// Quotes a string as one shell word. `printf` generates invisible characters, and those that a
-/// program reading the line would execute as a command, from their bytes.
-pub(super) fn quoted(text: &str) -> String {
-    let mut word = String::new();
-    for part in visible::parts(text) {
-        match part {
-            Ok(text) => word.push_str(&format!("'{}'", text.replace('\'', "'\\''"))),
-            Err(character) => {
-                let mut bytes = [0; 4];
-                let bytes = character.encode_utf8(&mut bytes).bytes();
-                let octal: String = bytes.map(|byte| format!("\\{byte:03o}")).collect();
-                word.push_str(&format!("\"$(printf '{octal}')\""));
-            }
-        }
-    }
-    match word.is_empty() {
-        true => "''".to_owned(),
-        false => word,
-    }
 }
 
 /// Quotes a string that may contain variables as one shell word.

@@ -1,14 +1,14 @@
-//! Definitions with every field that the document does not mark as optional: fields that a rule is
-//! not about are no reason to reject one.
+//! Definitions of resources. They have every field that the document does not mark as optional, so
+//! that a server rejects none for fields that a rule is not about.
 //!
-//! Each accepts the fields that a rule is about, which replace those of the same names. Fields that
-//! name other resources are omitted: credentials require a secret, which a public repository does
-//! not need. The document does not show which of repository, directory and built-in source may be
-//! combined, so a source has one of them.
+//! Each function takes the fields that a rule is about, which replace those of the same names.
+//! Fields that name other resources are omitted: credentials require a secret, which a public
+//! repository does not need. The document does not show which of repository, directory and built-in
+//! source may be combined, so a source has one of them.
 
 use crate::scenario::*;
 
-/// The bundle whose name has this suffix, with a separate location in the storage.
+/// A bundle whose name has this suffix, with a separate location in the storage.
 pub(super) fn bundle(end: &str, fields: Value) -> Value {
     let name = end.replace('%', "_");
     let complete = json!({
@@ -33,7 +33,7 @@ pub(super) fn source(fields: Value) -> Value {
     with(complete, fields)
 }
 
-/// A repository.
+/// The Git object of a source.
 pub(super) fn git(fields: Value) -> Value {
     let complete = json!({
         "repo": "https://git.example.com/policies.git",
@@ -56,7 +56,7 @@ pub(super) fn secret(fields: Value) -> Value {
     with(complete, fields)
 }
 
-/// The definition with these fields.
+/// Returns the definition with these fields added or replaced.
 pub(super) fn with(mut definition: Value, fields: Value) -> Value {
     if let (Some(own), Value::Object(fields)) = (definition.as_object_mut(), fields) {
         own.extend(fields);

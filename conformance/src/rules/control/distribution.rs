@@ -1,8 +1,8 @@
-//! Bundle distribution, from definitions to decisions: steps that define and steps that wait.
+//! Steps of bundle distribution: they define resources, and wait for bundles and decisions.
 //!
-//! The fixture server is repository, data source and storage. The engine next to the control plane
-//! loads the bundles `first` and `second`; `docs/guide/setups.md` describes the configuration of
-//! both. Every scenario has its own servers, so packages and data need no unique names.
+//! The fixture server is git server, datasource and object storage. The engine next to the control
+//! plane loads the bundles `first` and `second`; `docs/guide/setups.md` describes the configuration
+//! of both. Every scenario has its own servers, so packages and data need no unique names.
 
 use super::definitions;
 use crate::scenario::*;
@@ -17,7 +17,7 @@ pub(super) fn commit(repository: &str, files: Value) -> Step {
     mock(put(format!("/shelf/git/{repository}")).json(json!({"repository": files})))
 }
 
-/// The files of this repository.
+/// A Git object that refers to this repository of the fixture server.
 pub(super) fn git(repository: &str) -> Value {
     json!({
         "repo": format!("{{depot}}/git/{repository}"),
@@ -25,17 +25,17 @@ pub(super) fn git(repository: &str) -> Value {
     })
 }
 
-/// Defines the source of this suffix with these fields.
+/// Defines a source whose name has this suffix, with these fields.
 pub(super) fn source(end: &str, fields: Value) -> Step {
     put(format!("/v1/sources/{{ns}}-{end}")).json(definitions::source(fields))
 }
 
-/// Defines a source of this suffix, with a policy of its name: `data.END.name` is END.
+/// Defines a source whose name has this suffix, with a policy in which `data.END.name` is END.
 pub(super) fn named(scenario: Scenario, end: &str) -> Scenario {
     named_with(scenario, end, json!({}))
 }
 
-/// The same with more fields.
+/// [`named`] with more fields.
 pub(super) fn named_with(scenario: Scenario, end: &str, mut fields: Value) -> Scenario {
     let file = format!("{end}.rego");
     if let Some(fields) = fields.as_object_mut() {
@@ -51,12 +51,12 @@ pub(super) fn says(package: &str, text: &str) -> String {
     format!("package {package}\n\nimport rego.v1\n\nname := \"{text}\"\n")
 }
 
-/// Writes a document of a source.
+/// Writes a document of the source whose name has this suffix.
 pub(super) fn data(end: &str, path: &str, document: Value) -> Step {
     put(format!("/v1/sources/{{ns}}-{end}/data/{path}")).json(document)
 }
 
-/// Sets what a datasource fetches.
+/// Sets the document that datasources fetch.
 pub(super) fn feed(item: Value) -> Step {
     mock(put("/shelf/feed/roles.json").json(item))
 }
@@ -74,7 +74,7 @@ pub(super) fn fetched(mut fields: Value) -> Value {
     json!({"datasources": [fields]})
 }
 
-/// Defines the bundle of this name with these fields, and its location in the fixture server.
+/// Defines the bundle of this name with these fields, stored in the fixture server.
 pub(super) fn bundle(name: &str, fields: Value) -> Step {
     let end = format!("-{name}");
     let stored = definitions::with(
@@ -108,7 +108,7 @@ pub(super) fn stack(fields: Value) -> Step {
     put("/v1/stacks/{ns}-guard").json(definitions::stack(requiring))
 }
 
-/// Queries a document of the engine until it has this value, and records it.
+/// Queries a document of the engine until it has this value, and records the value.
 pub(super) fn decides(path: &str, document: Value) -> Step {
     engine(get(format!("/v1/data/{path}")))
         .until([Check::Equals("/result".to_owned(), document)])

@@ -8,7 +8,7 @@ mod distribution;
 mod health;
 mod v1;
 
-/// One line per file of rules.
+/// Sections of the control plane, one line per file of rules.
 #[rustfmt::skip]
 pub(crate) const SECTIONS: &[Section] = &[
     Section { path: "control/common/authentication", rules: common::authentication::RULES },

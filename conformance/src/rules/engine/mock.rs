@@ -1,7 +1,8 @@
 //! Fixtures of scenarios, and steps that wait for their effects.
 //!
 //! `docs/guide/setups.md` describes a target's configuration in the setups of the fixture server.
-//! Scenarios that share a server of the setup `bundles` set the same bundles.
+//! Scenarios that share a server of the setup `bundles` set the same bundles, so they do not affect
+//! each other.
 
 use crate::scenario::*;
 
@@ -10,7 +11,7 @@ pub(in crate::rules) fn put_fixture(name: &str, item: Value) -> Step {
     mock(put(format!("/shelf/bundles/{name}.tar.gz")).json(item))
 }
 
-/// A bundle of a revision that owns its root: a policy, and data next to it.
+/// A bundle with this revision, which owns this root and has a policy and data there.
 pub(in crate::rules) fn bundle(root: &str, revision: &str) -> Value {
     let policy = format!("{root}/policy.rego");
     let data = format!("{root}/data.json");
@@ -21,13 +22,13 @@ pub(in crate::rules) fn bundle(root: &str, revision: &str) -> Value {
     }})
 }
 
-/// A bundle that contains a discovered configuration.
+/// Sets the discovery bundle, which contains this configuration.
 pub(in crate::rules) fn discovered(configuration: Value) -> Step {
     let bundle = json!({"bundle": {"data.json": configuration}});
     put_fixture("discovery", bundle)
 }
 
-/// The bundle `rules` in the discovered configuration.
+/// Configuration of the bundle `rules`, for the discovery bundle.
 pub(in crate::rules) fn rules_bundle() -> Value {
     json!({"rules": {
         "service": "depot",
@@ -36,28 +37,28 @@ pub(in crate::rules) fn rules_bundle() -> Value {
     }})
 }
 
-/// Requests the bundles check until it responds with 200.
+/// Requests the health check of the bundles until it responds with 200.
 pub(in crate::rules) fn activated() -> Step {
     get("/health?bundles=true").until([Check::Status(200)])
 }
 
-/// A server with both bundles, shared with other scenarios.
+/// A server with the bundles `rules` and `limits`, shared with other scenarios.
 pub(in crate::rules) fn loaded() -> Scenario {
     with_bundles(scenario().setup("bundles")).given(activated())
 }
 
-/// A separate server with both bundles.
+/// A separate server with the bundles `rules` and `limits`.
 pub(in crate::rules) fn loaded_alone() -> Scenario {
     with_bundles(pending()).given(activated())
 }
 
-/// A separate server that waits for a bundle.
+/// A separate server that waits for its bundles.
 pub(in crate::rules) fn pending() -> Scenario {
     scenario().setup("bundles").fresh()
 }
 
 /// A separate server that waits for a bundle, with its bundle plugin in a state other than OK. No
-/// document requires that, so rules about such a plugin apply only if it occurs.
+/// document requires such a state, so rules about it run only if it occurs.
 pub(in crate::rules) fn plugin_not_ok() -> Scenario {
     pending()
         .given(put_fixture("rules", json!("held")))
@@ -67,7 +68,8 @@ pub(in crate::rules) fn plugin_not_ok() -> Scenario {
         ))
 }
 
-/// Waits until the status shows the bundle plugin in a state other than OK.
+/// Waits until the status shows the bundle plugin in a state other than OK. Without such a state,
+/// the rule does not run; `else_not_run` is the reason.
 pub(in crate::rules) fn not_ok(else_not_run: &'static str) -> Step {
     let state = "/result/plugins/bundle/state".to_owned();
     get("/v1/status")
@@ -75,7 +77,7 @@ pub(in crate::rules) fn not_ok(else_not_run: &'static str) -> Step {
         .or_not_run(else_not_run)
 }
 
-/// Sets both bundles.
+/// Sets the bundles `rules` and `limits`.
 pub(in crate::rules) fn with_bundles(scenario: Scenario) -> Scenario {
     scenario
         .given(put_fixture("rules", bundle("rules", "r1")))

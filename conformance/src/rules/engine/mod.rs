@@ -10,7 +10,7 @@ mod root;
 mod v0;
 mod v1;
 
-/// One line per file of rules.
+/// Sections of the policy engine, one line per file of rules.
 #[rustfmt::skip]
 pub(crate) const SECTIONS: &[Section] = &[
     Section { path: "engine/common/introduction", rules: common::introduction::RULES },
@@ -52,13 +52,13 @@ pub(crate) const SECTIONS: &[Section] = &[
     Section { path: "engine/v1/status/get", rules: v1::status::get::RULES },
 ];
 
-/// Writes a module with these rules: its id and its package are the scenario's own name. The import
-/// makes the rules' syntax the same in every version of the language.
+/// Writes a module with these rules, whose id and package are the scenario's own name. The import
+/// of `rego.v1` makes the syntax the same in every version of the language.
 pub(super) fn policy(rules: &str) -> Step {
     put("/v1/policies/{ns}").text("text/plain", module("{ns}", rules))
 }
 
-/// Writes a module of a package that others see, so its scenario has to run alone.
+/// Writes a module of a package that other scenarios see, so the scenario has to run alone.
 fn shared_policy(package: &str, rules: &str) -> Step {
     put(format!("/v1/policies/{{ns}}-{package}")).text("text/plain", module(package, rules))
 }

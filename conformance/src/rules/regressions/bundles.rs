@@ -1,4 +1,4 @@
-//! Bundles that were not followed, or wrongly accepted.
+//! Bundles that the server ignored or wrongly accepted.
 
 use crate::rules::engine::mock::{
     bundle, discovered, loaded_alone, put_fixture, rules_bundle, taken,
@@ -7,12 +7,12 @@ use crate::rules::engine::policy;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
-    // 0.39.0 to 0.41.0
+    // Affects 0.39.0 to 0.41.0.
     Rule::new("decisions-during-activation", || {
         loaded_alone()
             .given(put_fixture("rules", json!("held")))
             .given(taken("held", 1))
-            // From here on, waiting requests receive the bundle.
+            // Releases the held requests, which receive this bundle.
             .given(put_fixture("rules", large(43)))
             .given(
                 decision("before")
@@ -25,7 +25,7 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(no_long_answer()),
             )
     }),
-    // 1.0.0
+    // Affects 1.0.0.
     Rule::new("old-language-after-change", || {
         scenario()
             .setup("bundles")
@@ -36,7 +36,7 @@ pub(crate) const RULES: &[Rule] = &[
             .given(put_fixture("rules", rules(0, "answer = 2 { true }")))
             .when(answer(2))
     }),
-    // 1.22.0
+    // Affects 1.22.0.
     Rule::new("policies-beside-old-language", || {
         scenario()
             .setup("bundles")
@@ -49,7 +49,7 @@ pub(crate) const RULES: &[Rule] = &[
             .when(policy("decision := 2").expect(success()))
             .when(get("/v1/data/{ns}/decision").expect(at("/result")))
     }),
-    // 1.21.2 and before
+    // Affects 1.21.2 and before.
     Rule::new("unsigned-refused", || {
         scenario()
             .setup("signed-bundles")
@@ -61,7 +61,7 @@ pub(crate) const RULES: &[Rule] = &[
             .given(taken("bundle", 2))
             .when(get("/v1/data/rules").expect(lacks("/result/answer")))
     }),
-    // 1.12.2
+    // Affects 1.12.2.
     Rule::new("asked-again-after-discovery", || {
         let mut slower = rules_bundle();
         if let Some(delay) = slower.pointer_mut("/rules/polling/max_delay_seconds") {
@@ -88,7 +88,7 @@ pub(crate) const RULES: &[Rule] = &[
 /// Number of modules of a bundle that takes a while to compile.
 const MODULES: u32 = 120;
 
-/// A bundle with this answer, and many modules that every version of the language reads.
+/// A bundle with this answer, and many modules that are valid in every version of the language.
 fn large(answer: u32) -> Value {
     let rules: String = (0..20)
         .map(|rule| {
@@ -113,7 +113,7 @@ fn decision(when: &str) -> Step {
     post("/v1/data/rules/answer").json(json!({"input": {"when": when}}))
 }
 
-/// A bundle with this rule, in the language before version 1 (0) or of version 1 (1).
+/// A bundle with this rule, in version 0 or 1 of the language.
 fn rules(version: u8, rule: &str) -> Value {
     json!({"bundle": {
         ".manifest": {"revision": rule, "roots": ["rules"], "rego_version": version},

@@ -1,5 +1,5 @@
-//! Rules that no document states: defects of releases of the real engine. Each names the affected
-//! releases by version; `xtask/verification/opa-releases.toml` has the sources.
+//! Rules that no document states, about defects of releases of the real engine. A comment names the
+//! releases that each defect affects; `xtask/verification/opa-releases.toml` has the sources.
 
 use super::Section;
 use crate::rules::engine::policy;
@@ -12,7 +12,7 @@ mod evaluation;
 mod residuals;
 mod server;
 
-/// One line per file of rules.
+/// Sections of the regressions, one line per file of rules.
 #[rustfmt::skip]
 pub(crate) const SECTIONS: &[Section] = &[
     Section { path: "regressions/builtins", rules: builtins::RULES },
@@ -23,17 +23,17 @@ pub(crate) const SECTIONS: &[Section] = &[
     Section { path: "regressions/server", rules: server::RULES },
 ];
 
-/// The decision of a module for an input: the value of its rule `decision`.
+/// Expects the decision of a module for an input: the value of the rule `decision`.
 fn decides(rules: &str, input: Value) -> Scenario {
     decision(scenario().given(policy(rules)), input)
 }
 
-/// The same, of a module that a server may be too old to read.
+/// [`decides`], for a module that a server may be too old to parse; `needs` is the reason.
 fn decides_if_read(rules: &str, input: Value, needs: &'static str) -> Scenario {
     decision(scenario().given(policy(rules).or_not_run(needs)), input)
 }
 
-/// The same, of a module that must be accepted.
+/// [`decides`], for a module that the server must accept.
 fn takes_and_decides(scenario: Scenario, rules: &str, input: Value) -> Scenario {
     decision(scenario.when(policy(rules).expect(success())), input)
 }

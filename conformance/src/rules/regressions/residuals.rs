@@ -1,22 +1,23 @@
-//! Partial evaluation with too many conditions or none.
+//! Partial evaluation that loses conditions.
 
 use crate::rules::engine::policy;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
-    // 1.22.0, which leaves only the negation: that is true for an input without `x`.
+    // Affects 1.22.0, which leaves only the negation, although that is true for an input without
+    // `x`.
     Rule::new("negated-calls-need-their-operand", || {
         let there = [r#"input["x"] is defined"#, r#"input["x"] == input["x"]"#];
         let queries = there.map(|there| vec![there, r#"not 1 == input["x"]"#]);
         left(NEGATED, residual_like("/result/queries", queries))
     }),
-    // 1.22.0, which reports that the rule is never true.
+    // Affects 1.22.0, which reports that the rule is never true.
     Rule::new("else-with-computed-values", || left(ELSE, conditions())),
-    // 1.22.0, which reports that the rule is never true.
+    // Affects 1.22.0, which reports that the rule is never true.
     Rule::new("keys-of-nested-objects", || left(NESTED, conditions())),
 ];
 
-/// The residual of the rule `decision` with all of the input unknown.
+/// Expects this residual of the rule `decision`, with all of the input unknown.
 fn left(rules: &str, expectation: Expectation) -> Scenario {
     let query = json!({"query": "data.{ns}.decision == true", "unknowns": ["input"]});
     scenario()
@@ -24,7 +25,7 @@ fn left(rules: &str, expectation: Expectation) -> Scenario {
         .when(post("/v1/compile").json(query).expect(expectation))
 }
 
-/// Some conditions under which the rule is true.
+/// Expects some conditions under which the rule is true.
 fn conditions() -> Expectation {
     kind("/result/queries/0", Kind::Array)
 }

@@ -1,10 +1,11 @@
-//! Defects of the server around the language.
+//! Defects of the server outside the language: memory, authorization, decision logs, addresses.
 
 use crate::rules::engine::policy;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
-    // 1.17.0 to 1.18.0: a compilation is retained once one of its rules has been evaluated.
+    // Affects 1.17.0 to 1.18.0: compiled policies stay in memory once one of their rules has been
+    // evaluated.
     Rule::new("memory-after-compilations", || {
         let memory = metrics()
             .shows([Check::Status(200), Check::TellsMemory])
@@ -15,7 +16,7 @@ pub(crate) const RULES: &[Rule] = &[
             .each(1..=COMPILATIONS, compiled)
             .when(metrics().expect(memory_within("before", 3)))
     }),
-    // 1.21.1 and before
+    // Affects 1.21.1 and before.
     Rule::new("encoded-slash-is-authorized", || {
         let inside = json!({"sealed": {"part": {"text": "inside"}}, "sealed/part": {}});
         let scenario = scenario()
@@ -47,7 +48,7 @@ pub(crate) const RULES: &[Rule] = &[
             })
             .when(get("/v1/data/{ns}_data/sealed/part").expect(at("/result")))
     }),
-    // 1.9.0 to 1.11.0: after the first upload the buffer stores no more than one upload.
+    // Affects 1.9.0 to 1.11.0: after the first upload, the buffer stores no more than one upload.
     Rule::new("decisions-kept-after-upload", || {
         let scenario = scenario()
             .setup("decision-logs")
@@ -60,7 +61,8 @@ pub(crate) const RULES: &[Rule] = &[
             })
             .when(logged(usize::from(EVENTS) + 1).expect(status()))
     }),
-    // 1.0.0 and later, on purpose: containers with an unchanged command line are unreachable.
+    // Affects 1.0.0 and later, by design: containers with an unchanged command line are
+    // unreachable.
     Rule::new("default-address", || {
         scenario()
             .setup("no-address")
@@ -69,11 +71,12 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// Documents that the writer of the setup may not access by any path.
+/// A module that the role `writer` of the setup may not access by any path.
 const SEALED: &str = "package {ns}_rules.sealed\nimport rego.v1\n\
                       part if input.fruits.name == \"inside\"\n";
 
-/// Requests for the sealed document whose paths are one string, whether slashes are encoded or not.
+/// Requests for the module [`SEALED`] by endpoints that treat the path as one string, in which an
+/// encoded slash is a slash.
 fn sealed_as_whole() -> [Step; 5] {
     let filter = json!({"unknowns": ["input.fruits"]});
     let accepted = "application/vnd.engine.sql.postgresql+json";
@@ -88,8 +91,9 @@ fn sealed_as_whole() -> [Step; 5] {
     ]
 }
 
-/// Requests for a sibling of the sealed document. Where an encoded slash divides segments, they are
-/// for the sealed one, and must be rejected. A server may lack some.
+/// Requests for a document whose name contains a slash. A server in which an encoded slash divides
+/// segments accesses the sealed document instead, which it must neither reveal nor change. A server
+/// may lack some of these endpoints.
 fn sealed_by_segments() -> [Step; 6] {
     let replaced = json!([{"op": "add", "path": "/text", "value": "changed"}]);
     [
@@ -103,7 +107,7 @@ fn sealed_by_segments() -> [Step; 6] {
     ]
 }
 
-/// Number of compilations: enough for the affected releases to use five times the memory, or more.
+/// Number of compilations, after which the affected releases use at least five times the memory.
 const COMPILATIONS: u8 = 32;
 
 fn metrics() -> Step {
@@ -121,7 +125,7 @@ fn many_rules() -> String {
     (0..500).map(rule).collect()
 }
 
-/// Compiles everything by a change of a small module, and evaluates its rule.
+/// Changes a small module, so that the server compiles everything again, and evaluates its rule.
 fn compiled(scenario: Scenario, number: u8) -> Scenario {
     let module = format!("package {{ns}}_small\nimport rego.v1\nnumber := {number}\n");
     let answer = get("/v1/data/{ns}_small/number");
@@ -130,9 +134,9 @@ fn compiled(scenario: Scenario, number: u8) -> Scenario {
         .given(answer.shows([Check::Equals("/result".to_owned(), json!(number))]))
 }
 
-/// Number of events, which together exceed an upload, however they are compressed.
+/// Number of decision log events, which together exceed one upload even when compressed.
 const EVENTS: u8 = 24;
-/// Length of the input of each, in characters that do not predict each other.
+/// Length of the input of each event, in pseudorandom letters.
 const LENGTH: usize = 6_000;
 
 fn decision(text: &str) -> Step {

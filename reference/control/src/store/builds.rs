@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use sqlx::{Row as _, query};
 
+use super::claims::milliseconds;
 use super::{Claim, Status, Store, StoreError};
 use crate::model::Kind;
 
@@ -206,8 +207,4 @@ impl Store {
             .map(|row| Ok((row.try_get(0)?, row.try_get(1)?)));
         Ok(names.collect::<Result<_, sqlx::Error>>()?)
     }
-}
-
-pub(super) fn milliseconds(time: Duration) -> i64 {
-    i64::try_from(time.as_millis()).unwrap_or(i64::MAX / 4)
 }

@@ -11,7 +11,6 @@ use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::query::Query;
 use sqlx::{Any, Row as _, query};
 
-use super::builds::milliseconds;
 use super::{Store, StoreError};
 
 /// Claim on a bundle that its owner may build until the lease ends.
@@ -196,6 +195,10 @@ fn read(row: &AnyRow) -> Result<Claim, sqlx::Error> {
         tenant: row.try_get(5)?,
         deaths: count(6)?,
     })
+}
+
+pub(super) fn milliseconds(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX / 4)
 }
 
 #[cfg(test)]

@@ -1,9 +1,5 @@
 //! Database connections and transactions.
 
-use std::convert::Infallible;
-use std::fmt;
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -18,7 +14,7 @@ use tokio::sync::Notify;
 
 use super::database_error::DatabaseError;
 use super::health::Probe;
-use super::{StoreError, files};
+use super::{Database, DatabaseUrl, StoreError, files};
 
 /// Maximum number of read connections to an SQLite file.
 const SQLITE_READERS: u32 = 4;
@@ -56,76 +52,6 @@ const SQLITE_SETTINGS: &str = "PRAGMA busy_timeout = 250; PRAGMA synchronous = F
 /// Settings of every PostgreSQL connection: the limit for idle transactions, in milliseconds,
 /// exceeds that of a request.
 const POSTGRES_SETTINGS: &str = "SET idle_in_transaction_session_timeout = 15000";
-
-/// Address of a database. It may contain a password, so it is never shown.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct DatabaseUrl(String);
-
-impl Default for DatabaseUrl {
-    /// Returns the address of an SQLite file in the working directory.
-    fn default() -> Self {
-        Self("sqlite:control.db".to_owned())
-    }
-}
-
-impl FromStr for DatabaseUrl {
-    type Err = Infallible;
-
-    fn from_str(url: &str) -> Result<Self, Infallible> {
-        Ok(Self(url.to_owned()))
-    }
-}
-
-impl fmt::Debug for DatabaseUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("DatabaseUrl")
-    }
-}
-
-/// Supported database.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Database {
-    /// SQLite, in memory only.
-    Memory,
-    /// SQLite, in a file.
-    File(PathBuf),
-    /// PostgreSQL.
-    Postgres,
-}
-
-impl DatabaseUrl {
-    /// Returns the database that the address names, or `None` when it is invalid.
-    pub(crate) fn database(&self) -> Option<Database> {
-        if self.0.starts_with("postgres://") || self.0.starts_with("postgresql://") {
-            return Some(Database::Postgres);
-        }
-        let name = self.0.strip_prefix("sqlite:")?;
-        let name = name.strip_prefix("//").unwrap_or(name);
-        let file = name.split_once('?').map_or(name, |(file, _)| file);
-        match file {
-            "" => None,
-            ":memory:" => Some(Database::Memory),
-            file => Some(Database::File(Path::new(file).to_owned())),
-        }
-    }
-
-    /// Returns the address as it was given.
-    pub(super) fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// Returns the address with an option that requires the file to exist: one that was deleted
-    /// meanwhile is not created again, empty.
-    fn of_existing_file(&self) -> String {
-        match self.database() {
-            Some(Database::File(_)) if !self.0.contains("mode=") => {
-                let separator = if self.0.contains('?') { '&' } else { '?' };
-                format!("{}{separator}mode=rw", self.0)
-            }
-            _ => self.0.clone(),
-        }
-    }
-}
 
 /// Store over a database.
 #[derive(Debug, Clone)]
@@ -405,28 +331,4 @@ fn postgres(options: AnyPoolOptions) -> AnyPoolOptions {
             }
         })
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses() {
-        let file = |name: &str| Some(Database::File(name.into()));
-        for (url, expected) in [
-            ("sqlite:a.db", file("a.db")),
-            ("sqlite://a.db", file("a.db")),
-            ("sqlite:///v/a.db?cache=private", file("/v/a.db")),
-            ("sqlite::memory:", Some(Database::Memory)),
-            ("postgres://h/d", Some(Database::Postgres)),
-            ("postgresql://h/d", Some(Database::Postgres)),
-            ("mysql://h/d", None),
-            ("sqlite:", None),
-            ("a.db", None),
-            ("", None),
-        ] {
-            assert_eq!(DatabaseUrl(url.to_owned()).database(), expected, "`{url}`");
-        }
-    }
 }

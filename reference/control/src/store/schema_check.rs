@@ -11,7 +11,7 @@ use sqlx::{AnyConnection, ConnectOptions, Connection, Row as _, SqliteConnection
 use tracing::{info, warn};
 
 use super::database_error::DatabaseError;
-use super::schema::STEPS;
+use super::migrations::STEPS;
 use super::{Database, DatabaseUrl, files};
 
 /// Time that the start waits for a lock of another process.

@@ -235,8 +235,8 @@ impl RawDiscovery {
 }
 
 impl BundleContext<'_> {
-    /// Returns the name of a configured service. Without `name` that is the first service, or,
-    /// unless `choose` is set, the only one.
+    /// Returns the name of a configured service: `name` if given, or else the only service. If
+    /// `choose` is set, the first of several services is used.
     pub(super) fn service(&self, name: Option<&str>, choose: bool) -> Result<String, String> {
         let mut services = self.services.iter();
         match name {

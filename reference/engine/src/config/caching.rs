@@ -36,7 +36,7 @@ struct RawValues {
 #[derive(Debug, Default, Deserialize)]
 struct RawNamed {
     graphql: Option<RawCache>,
-    /// Cache of token verifications; without effect, because they are not cached.
+    /// Cache of token verifications; without effect, because verifications are not cached.
     io_jwt: Option<RawCache>,
     io_jwt_keys: Option<RawCache>,
 }

@@ -10,10 +10,11 @@ const USUAL_BYTES: u64 = 4 << 30;
 /// Default directory of the buffer's files, below the persistence directory.
 const FOLDER: &str = "decision_logs";
 
-/// A segment has at most this fraction of all bytes, so that little is dropped at once …
+/// Divisor of the size of the buffer that yields the maximum size of a segment. A full buffer then
+/// drops little at once.
 const SEGMENTS: u64 = 16;
 
-/// … and at most this many bytes, so that it is reread quickly after a start.
+/// Maximum bytes of a segment in a buffer of any size, so that it is reread quickly after a start.
 const MAX_SEGMENT: u64 = 16 << 20;
 
 /// Settings of the disk buffer in `reporting`.
@@ -36,12 +37,12 @@ pub(crate) struct Disk {
     pub(crate) full: BufferFull,
 }
 
-/// When writes are made durable against a crash of the machine. They always survive a crash of the
-/// process.
+/// Time at which writes are made durable against a crash of the machine. They always survive a
+/// crash of the process.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum BufferSync {
-    /// Before the decision is answered.
+    /// Before the response with the decision is sent.
     #[default]
     Always,
     /// Ten times per second.

@@ -137,7 +137,7 @@ impl Config {
         })
     }
 
-    /// Adds the section `discovery` of the boot configuration to this discovered one.
+    /// Adds the section `discovery` of the boot configuration to this discovered configuration.
     pub(super) fn discovered_by(mut self, boot: &Self) -> Self {
         self.plugins.discovery.clone_from(&boot.plugins.discovery);
         if let Some(section) = boot.redacted.get("discovery") {
@@ -191,7 +191,8 @@ pub(super) fn overlay(value: &mut Value, over: &Value) {
     }
 }
 
-/// Configuration of a bundle at a URL and its service, named by their position on the command line.
+/// Configuration of the bundle at a URL, and of a service for it. Both are named by the position of
+/// the URL on the command line.
 fn addressed(number: usize, address: &str) -> Option<Value> {
     let address: reqwest::Url = address.parse().ok()?;
     let host = address.host_str()?;
@@ -258,8 +259,8 @@ fn read(file: &Path) -> Result<Value, StartError> {
     }
 }
 
-/// Substitutes environment variables for `${NAME}`. An unset one stays as written, so that it is
-/// not mistaken for an empty value, and the log names it.
+/// Substitutes environment variables for `${NAME}`. The reference to an unset variable stays as
+/// written, so that it is not mistaken for an empty value, and the log names the variable.
 fn expand(text: &str) -> String {
     let mut pieces = text.split("${");
     let mut expanded = pieces.next().unwrap_or_default().to_owned();

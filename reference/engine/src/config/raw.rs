@@ -123,7 +123,7 @@ struct GzipDecoding {
 }
 
 impl RawConfig {
-    /// Parses a JSON configuration. It is parsed from its text, because error messages then name
+    /// Parses a configuration from JSON text instead of a value, because error messages then name
     /// the offending number and the expected type.
     pub(super) fn of(json: &[u8]) -> Result<Self, String> {
         let shape: Self = serde_json::from_slice(json).map_err(|error| error.to_string())?;
@@ -278,7 +278,7 @@ impl RawConfig {
 /// Paths of the unknown keys of a configuration.
 pub(super) fn unknown_keys(json: &str) -> Vec<String> {
     let mut unknown = Vec::new();
-    // An invalid configuration is refused by the caller that parses it for use.
+    // The caller refuses an invalid configuration when it parses the configuration for use.
     each_unknown(json, |path| {
         // A question mark in a path marks an optional value.
         unknown.push(path.to_string().replace(".?", ""));

@@ -55,8 +55,8 @@ pub(crate) fn without_secrets(given: &Value) -> Value {
     Value::from(shown)
 }
 
-/// Adds defaults and labels to a configuration without secrets, as clients of the instance with
-/// this id see it.
+/// Returns a configuration without secrets in the form that clients of the instance with this id
+/// see: with defaults and labels.
 pub(super) fn with_defaults(shown: &Value, id: &str) -> Value {
     let mut shown = shown.as_object().cloned().unwrap_or_default();
     for (name, default) in [

@@ -311,7 +311,8 @@ struct RawDurations {
 pub(crate) struct Status {
     /// Whether reports are written to the log of the process.
     pub(crate) console: bool,
-    /// If Prometheus is enabled, upper bounds of bundle loading durations, in nanoseconds.
+    /// Upper bounds of the histogram buckets of bundle loading durations, in nanoseconds, if
+    /// Prometheus is enabled.
     pub(crate) prometheus: Option<Vec<f64>>,
     /// Service and path that reports are sent to.
     pub(crate) service: Option<(String, String)>,
@@ -319,7 +320,7 @@ pub(crate) struct Status {
 }
 
 impl RawStatus {
-    /// Validated settings, if there is a receiver.
+    /// Validated settings, if the reports have a receiver.
     pub(super) fn status(&self, known: BundleContext<'_>) -> Result<Option<Status>, String> {
         let buckets = self.buckets()?;
         let told = self.console || self.prometheus;

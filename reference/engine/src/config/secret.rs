@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Deserialize;
 
-/// String that messages do not show.
+/// Secret string, which debug output does not contain.
 #[derive(Clone, PartialEq, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Secret(pub(crate) String);

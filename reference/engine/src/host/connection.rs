@@ -21,7 +21,8 @@ fn builder() -> ClientBuilder {
         .referer(false)
 }
 
-/// Returns the client for a request, and moves the connection options of the request to it.
+/// Returns the client for a request. The connection options are moved from the request to the
+/// client.
 pub(super) fn client(request: &mut HttpRequest) -> Result<Client, HostError> {
     let client = if let Some(path) = request.socket.take() {
         // A client without TLS cannot be built, although Unix sockets do not use it.

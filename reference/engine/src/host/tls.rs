@@ -23,8 +23,8 @@ pub(super) fn usual() -> Result<ClientConfig, HostError> {
     usual_by(Verifier::new(Arc::clone(&provider)).ok(), provider)
 }
 
-/// TLS configuration of connections without special options, with the verifier that uses the
-/// certificates of the system. Without such certificates, plain connections are still possible.
+/// TLS configuration of connections without special options. `system` verifies certificates by the
+/// CA certificates of the system; without it, only plain connections are possible.
 pub(super) fn usual_by(
     system: Option<Verifier>,
     provider: Arc<CryptoProvider>,

@@ -116,7 +116,7 @@ impl EvaluationLimits {
 }
 
 /// Limits of an inline attempt, on a thread that must not block.
-pub(super) fn trial(deadline: Instant) -> Limits {
+pub(super) fn inline(deadline: Instant) -> Limits {
     Limits {
         deadline: Some(deadline),
         inline: true,
@@ -135,7 +135,7 @@ struct Lease {
 #[derive(Debug)]
 struct LeaseState {
     slot: Option<Slot>,
-    /// When the evaluation acquired its slot.
+    /// Time at which the evaluation acquired its slot.
     since: Instant,
     /// Bytes that the evaluation has allocated, but not reserved yet.
     made: u64,

@@ -124,7 +124,7 @@ impl Metrics {
         }
     }
 
-    /// With `instrument`, also records the duration of a step under the name of a stage.
+    /// With `instrument`, also records the measured duration of a step as that of a stage.
     pub(super) fn also(&mut self, stage: &'static str, step: &str) {
         if let (true, Some(time)) = (self.instrumented, self.values.get(step)) {
             self.values.insert(stage, *time);

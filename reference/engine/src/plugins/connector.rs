@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use reqwest::{Certificate, Identity, Url, redirect};
 use tracing::{info, warn};
 
-use super::service::cause;
 use crate::config::Service;
 
 /// Timeout of connecting to a service, and of each read.
@@ -113,7 +112,7 @@ fn client(service: &Service, own: Option<&[u8]>) -> Result<reqwest::Client, Stri
     builder.build().map_err(|why| cause(&why))
 }
 
-/// Whether a host is this machine, which a proxy cannot reach, so that none is used.
+/// Whether a host is this machine. Requests to it use no proxy, because a proxy cannot reach it.
 pub(super) fn is_loopback(host: &str) -> bool {
     let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
@@ -121,4 +120,13 @@ pub(super) fn is_loopback(host: &str) -> bool {
 
 fn read(file: &Path) -> Result<Vec<u8>, String> {
     std::fs::read(file).map_err(|why| format!("file `{}`: {why}", file.display()))
+}
+
+/// Returns the innermost cause of an error, without the URL, which may contain a secret.
+pub(super) fn cause(failure: &reqwest::Error) -> String {
+    let mut inner: &dyn std::error::Error = failure;
+    while let Some(source) = inner.source() {
+        inner = source;
+    }
+    inner.to_string()
 }

@@ -187,7 +187,7 @@ impl Downloader {
     /// `status`.
     ///
     /// # Errors
-    /// When it cannot be downloaded or read.
+    /// When the bundle cannot be downloaded or read.
     pub(super) async fn fetch(
         &mut self,
         status: &mut BundleStatus,

@@ -13,9 +13,9 @@ use tokio::task::JoinHandle;
 use tracing::{error, info, warn};
 
 use super::bundles::Loader;
-use super::discovery::{Discoverer, merge};
 use super::download::{Downloader, Reading};
 use super::logs::{DiskBuffer, Uploader};
+use super::merge::merge;
 use super::persistence;
 use super::poll::Poller;
 use super::prometheus::Collectors;
@@ -35,7 +35,7 @@ pub struct Running(Arc<Manager>);
 /// Owner of the running plugins.
 #[derive(Debug)]
 pub(super) struct Manager {
-    host: Arc<dyn Host>,
+    pub(super) host: Arc<dyn Host>,
     plugins: Arc<Plugins>,
     options: Options,
     tasks: Mutex<Tasks>,
@@ -43,7 +43,7 @@ pub(super) struct Manager {
 
 /// Running tasks and their configuration.
 #[derive(Debug)]
-struct Tasks {
+pub(super) struct Tasks {
     /// Boot configuration of the engine.
     boot: Value,
     /// Discovered configuration.
@@ -52,7 +52,7 @@ struct Tasks {
     stopped: bool,
     clients: Clients,
     bundles: BTreeMap<String, (Plan<Source>, Task)>,
-    discovery: Option<(Plan<Discovery>, Task)>,
+    pub(super) discovery: Option<(Plan<Discovery>, Task)>,
     uploads: Option<(Plan<config::Upload>, Task)>,
     reports: Option<(Plan<config::Status>, Task)>,
 }
@@ -73,7 +73,7 @@ type Clients = BTreeMap<String, (Service, Arc<Client>)>;
 
 /// Plan of a task. When it changes, the task is replaced.
 #[derive(Debug, Clone, PartialEq)]
-struct Plan<T> {
+pub(super) struct Plan<T> {
     what: T,
     service: Option<Service>,
     /// Configured keys, and the persistence directory.
@@ -83,7 +83,7 @@ struct Plan<T> {
 
 /// Background task that ends when it is dropped.
 #[derive(Debug)]
-struct Task {
+pub(super) struct Task {
     handle: JoinHandle<()>,
     stop: watch::Sender<bool>,
 }
@@ -95,7 +95,7 @@ impl Drop for Task {
 }
 
 impl Task {
-    fn start<F>(work: impl FnOnce(watch::Receiver<bool>) -> F) -> Self
+    pub(super) fn start<F>(work: impl FnOnce(watch::Receiver<bool>) -> F) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
     {
@@ -437,38 +437,11 @@ impl Manager {
         };
         tasks.reports = Some((plan, Task::start(|stop| reporter.run(stop))));
     }
-
-    fn discovery(self: &Arc<Self>, tasks: &mut Tasks, plugins: &config::Plugins) {
-        let Some(discovery) = &plugins.discovery else {
-            tasks.discovery = None;
-            return;
-        };
-        let source = &discovery.source;
-        let (plan, client) = tasks.plan(discovery.clone(), source.place.service(), plugins);
-        if tasks
-            .discovery
-            .as_ref()
-            .is_some_and(|(same, _)| *same == plan)
-        {
-            return;
-        }
-        let reading = Reading::new("discovery", self.host.version(), source, plugins);
-        tasks.discovery = Downloader::new(source, client, reading).map(|downloader| {
-            let discoverer = Discoverer {
-                manager: Arc::clone(self),
-                decision: discovery.decision.clone(),
-            };
-            let kept =
-                persistence::archive_path(&plugins.persistence.join("discovery"), "discovery");
-            let poller = Poller::new(discoverer, source, downloader, kept);
-            (plan, Task::start(|_| poller.run()))
-        });
-    }
 }
 
 impl Tasks {
     /// Plan of a task that uses a service, and the client of the service.
-    fn plan<T>(
+    pub(super) fn plan<T>(
         &self,
         what: T,
         service: Option<&str>,
@@ -487,7 +460,7 @@ impl Tasks {
 
 impl BundleLocation {
     /// Name of the service that the bundle comes from, if any.
-    fn service(&self) -> Option<&str> {
+    pub(super) fn service(&self) -> Option<&str> {
         match self {
             Self::Service { service, .. } => Some(service),
             Self::File(_) => None,

@@ -9,6 +9,7 @@ mod discovery;
 mod download;
 mod logs;
 mod manager;
+mod merge;
 mod persistence;
 mod poll;
 mod prometheus;

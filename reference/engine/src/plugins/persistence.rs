@@ -11,7 +11,7 @@ const MAX_ARCHIVE: u64 = 1 << 30;
 
 /// Path of the persisted archive of a bundle.
 pub(super) fn archive_path(persistence: &Path, name: &str) -> PathBuf {
-    // The encoded name is always a separate directory directly below this one.
+    // Encoded, so that every name is a separate directory directly below `bundles`.
     let folder = utf8_percent_encode(name, NON_ALPHANUMERIC).to_string();
     persistence
         .join("bundles")

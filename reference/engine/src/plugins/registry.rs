@@ -32,8 +32,8 @@ const MAX_DEPTH: usize = 4;
 /// Prefix of digests of the only supported algorithm.
 const SHA256: &str = "sha256:";
 
-/// Downloads the bundle of an image, `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@DIGEST`, and its
-/// digest, unless that is still `used`. The host is that of the service.
+/// Downloads the bundle of an image, `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@DIGEST`, whose host
+/// is that of the service. Returns the archive and its digest; `None` if that is still `used`.
 ///
 /// # Errors
 /// When the image is missing or contains no bundle, or the content does not match its digest.

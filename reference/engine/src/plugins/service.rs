@@ -11,7 +11,7 @@ use http::header::{
 use http::{Method, StatusCode};
 use reqwest::Url;
 
-use super::connector::Connector;
+use super::connector::{Connector, cause};
 use super::credentials::Credentials;
 use crate::config::Service;
 use http_server::telemetry::Current;
@@ -312,13 +312,4 @@ async fn whole(
         headers,
         body: Bytes::from(body),
     })
-}
-
-/// Innermost cause of an error, without the URL, which may contain a secret.
-pub(super) fn cause(failure: &reqwest::Error) -> String {
-    let mut inner: &dyn std::error::Error = failure;
-    while let Some(source) = inner.source() {
-        inner = source;
-    }
-    inner.to_string()
 }

@@ -53,11 +53,11 @@ pub(crate) struct BundleStatus {
     pub(crate) asked: Option<SystemTime>,
     /// Durations of the steps of the last update, by name, in nanoseconds.
     pub(crate) times: BTreeMap<&'static str, u64>,
-    /// Why the bundle is not up to date.
+    /// Failure that left the bundle out of date, if any.
     pub(crate) failure: Option<Failure>,
 }
 
-/// Why an operation failed.
+/// Error of a failed operation.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Failure {
     pub(crate) code: &'static str,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
-/// Which requests of a connection are answered.
+/// Admission of a connection: which of its requests are answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Admission {
@@ -19,7 +19,7 @@ pub(crate) enum Admission {
     Refused,
 }
 
-/// Why a connection ends before its client closes it.
+/// Reason why a connection ends before its client closes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Leaving {
@@ -48,7 +48,7 @@ pub(crate) struct Activity {
     begun: AtomicU64,
     /// When the last exchange ended.
     quiet_since: AtomicU64,
-    /// Whether sent bytes wait for the client to read.
+    /// Whether sent bytes wait for the client to read them.
     blocked: AtomicBool,
     /// HTTP/1: whether a completely received request is being answered.
     answering: AtomicBool,
@@ -175,7 +175,7 @@ impl Activity {
         self.blocked.store(blocked, Ordering::Relaxed);
     }
 
-    /// Whether sent bytes wait for the client to read.
+    /// Whether sent bytes wait for the client to read them.
     pub(crate) fn is_blocked(&self) -> bool {
         self.blocked.load(Ordering::Relaxed)
     }
@@ -219,7 +219,7 @@ impl Activity {
         self.progress.store(self.now(), Ordering::Relaxed);
     }
 
-    /// Whether responses wait for the client, and it has read nothing of any for `limit`.
+    /// Whether responses wait for the client, and it has read nothing of them for `limit`.
     pub(super) fn is_stalled(&self, limit: Duration) -> bool {
         let last = self.after(self.progress.load(Ordering::Relaxed));
         self.unsent.load(Ordering::Relaxed) > 0 && last.elapsed() >= limit
@@ -264,7 +264,7 @@ impl Activity {
         self.told.notify_waiters();
     }
 
-    /// Why the connection is asked to end, if it is.
+    /// Reason why the connection is asked to end, if it is.
     pub(crate) fn leaving(&self) -> Option<Leaving> {
         match self.leaving.load(Ordering::Acquire) {
             0 => None,

@@ -303,7 +303,7 @@ mod tests {
         }
     }
 
-    /// A parser that continues after a head, or reports a request that has not arrived.
+    /// Covers a parser that continues after a head, or reports a request that has not arrived.
     #[test]
     fn a_parser_that_disagrees_reads_nothing_more() {
         let activity = Activity::new(Admission::Full);

@@ -68,7 +68,8 @@ pub(super) async fn serve<S: Service>(connection: Connection<S>, stream: Stream<
     }
 }
 
-/// Waits until the connection is asked to end, at a server stop a little longer; returns why.
+/// Waits until the connection is asked to end, and a little longer if the server stops. Returns the
+/// reason.
 async fn leaving(activity: &Activity) -> Leaving {
     activity.until_leaving(Leaving::Finish).await;
     if activity.leaving() == Some(Leaving::Finish) {
@@ -77,7 +78,7 @@ async fn leaving(activity: &Activity) -> Leaving {
     activity.leaving().unwrap_or(Leaving::Finish)
 }
 
-/// Encodes the last response of a connection, to a malformed request.
+/// Encodes the response to a malformed request, which is the last one of a connection.
 fn refusal(status: StatusCode) -> Vec<u8> {
     let message = match status {
         StatusCode::REQUEST_TIMEOUT => "the head of the request did not arrive in time",

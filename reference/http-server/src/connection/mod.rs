@@ -20,13 +20,15 @@ mod exchange;
 mod framing;
 mod http1;
 mod http2;
+mod respond;
 mod response_stream;
 mod socket;
 mod stream;
 mod timer;
 
 use activity::{Activity, Leaving};
-use exchange::{Exchange, HttpResponse};
+use exchange::Exchange;
+use respond::HttpResponse;
 use socket::Socket;
 use stream::{Protocol, Stream};
 
@@ -36,11 +38,11 @@ pub(super) struct Connection<S> {
     pub(super) activity: Arc<Activity>,
     pub(super) peer: Peer,
     /// Memory budget of request bodies, shared by all connections. Each connection has a separate
-    /// reference count of it.
+    /// `Arc` of it, so that threads do not contend for one reference counter.
     pub(super) bodies: Arc<MemoryBudget>,
     /// Memory budget of responses, shared in the same way.
     pub(super) answers: Arc<MemoryBudget>,
-    /// Certificates of the client, its own first, concatenated in DER.
+    /// Certificates of the client, the leaf first, concatenated in DER.
     pub(super) certificates: Bytes,
 }
 
@@ -81,8 +83,8 @@ impl<S: Service> Connection<S> {
         let (peer, options) = (self.peer, &self.server.options);
         let activity = Arc::clone(&self.activity);
         let mut stream = Stream::new(socket, activity, options.write_timeout);
-        // A client that never sends enough to detect it occupies its connection no longer than one
-        // that sends a slow head.
+        // A client that never sends enough bytes to detect the protocol occupies its connection no
+        // longer than a client that sends its request head slowly.
         let recognised = timeout(options.header_timeout, stream.recognise());
         let recognised = tokio::select! {
             recognised = recognised => recognised,

@@ -29,14 +29,15 @@ const TURN: usize = 8 << 10;
 /// Maximum bytes read ahead while a request is answered, to detect the end of the stream.
 const AHEAD: usize = 16 << 10;
 
-/// Interval at which the system is polled for an end of the stream behind unread bytes.
+/// Interval at which the system is polled for an end of the stream after unread bytes.
 const LOOK_PERIOD: Duration = Duration::from_millis(250);
 
 /// Limits, in time and bytes, of reading a connection after its last response.
 const LINGER: Duration = Duration::from_millis(500);
 const LINGER_BYTES: usize = 256 << 10;
 
-/// Maximum bytes of slices that are written from one buffer: a vectored write is slower.
+/// Maximum total bytes of slices that are joined into one buffer, because a vectored write is
+/// slower.
 const SMALL: usize = 1024;
 
 /// Protocol of a connection.
@@ -55,7 +56,7 @@ pub(super) struct Stream<S> {
     ahead: BytesMut,
     /// Whether the client has closed its side.
     ended: bool,
-    /// Timer of polls for the end of the stream behind unread bytes.
+    /// Timer of polls for the end of the stream after unread bytes.
     look: Timer,
     /// Timeout of a write without progress.
     stall: Timer,
@@ -128,7 +129,7 @@ impl<S: Socket> Stream<S> {
         timeout(self.write_timeout, sent).await?
     }
 
-    /// Discards further input, within limits, until the client closes its side, because closing a
+    /// Discards further input, within limits, until the client closes its side. Closing a
     /// connection with unread bytes would deprive a slow reader of the last response.
     pub(super) async fn linger(&mut self) {
         let mut buffer = [0; 4096];

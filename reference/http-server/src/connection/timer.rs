@@ -14,7 +14,7 @@ pub(super) struct Timer {
 }
 
 impl Timer {
-    /// Ready when `period` has passed since the first call after a stop.
+    /// Returns `Ready` when `period` has passed since the first call after a stop.
     pub(super) fn poll(&mut self, context: &mut Context<'_>, period: Duration) -> Poll<()> {
         let sleep = self.sleep.get_or_insert_with(|| Box::pin(sleep(period)));
         if !self.running {

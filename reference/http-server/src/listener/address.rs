@@ -8,7 +8,7 @@ pub(super) struct Address(IpAddr);
 
 impl From<IpAddr> for Address {
     fn from(address: IpAddr) -> Self {
-        // A dual-stack listener sees IPv4 addresses as mapped ones.
+        // A dual-stack listener sees IPv4 addresses as IPv4-mapped IPv6 addresses.
         Self(match address.to_canonical() {
             IpAddr::V4(address) => IpAddr::V4(address),
             IpAddr::V6(address) => {

@@ -48,7 +48,7 @@ pub(super) fn shut(listener: &ListeningSocket) {
 #[cfg(not(target_os = "linux"))]
 pub(super) fn shut(_listener: &ListeningSocket) {}
 
-/// Connections that the system had accepted, until there are no more.
+/// Backlog of a listener that closes: connections that the system has already accepted.
 pub(super) struct Backlog {
     listener: ListeningSocket,
     end: Instant,

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::address::Address;
 use crate::connection::activity::{Activity, Admission, Leaving};
 
-/// Connections open this long without any request are closed before those between requests.
+/// Age from which a connection without any request is closed before those between requests.
 const SILENT: Duration = Duration::from_millis(100);
 
 /// Limits of the number of connections.
@@ -145,10 +145,11 @@ impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
         self.let_go(found)
     }
 
-    /// Ensures that there is a place in the reserve. Among the addresses with the most places in
-    /// it, the longest idle connection is closed; else the request that has waited shortest for a
-    /// full place is refused. So a crowd of connections from one client displaces its own. A
-    /// connection that has just arrived may have a request in transit, and is closed last.
+    /// Ensures that there is a place in the reserve. Considers only the addresses with the most
+    /// places in it: closes their longest idle connection, or else refuses their request that has
+    /// waited shortest for a full place. So a client with many connections displaces no other
+    /// client. A connection that has just arrived may have a request in transit, and is closed
+    /// last.
     fn make_reserve(&mut self) {
         if self.reserve < self.limits.reserve {
             return;
@@ -186,8 +187,8 @@ impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
         self.let_go(first);
     }
 
-    /// Connection that has waited longest for a request. Those without any request come first; in
-    /// the reserve, so do those that do not read.
+    /// Returns the connection that has been idle longest. Connections without any request precede
+    /// the others. In the reserve, so do connections whose clients do not read.
     fn longest_idle(&self, of: impl Fn(&Entry) -> bool) -> Option<I> {
         let now = Instant::now();
         let idle = self.open.iter().filter(|(_, entry)| of(entry));
@@ -295,8 +296,8 @@ mod tests {
         }
     }
 
-    /// Result of an attempt that takes less time than [`SILENT`] since it began: after that, a new
-    /// connection no longer counts as just arrived.
+    /// Repeats an attempt until it takes less time than [`SILENT`], because a new connection no
+    /// longer counts as just arrived after that time.
     fn promptly<T>(attempt: impl Fn() -> (Instant, T)) -> T {
         loop {
             let (begun, found) = attempt();
@@ -311,7 +312,8 @@ mod tests {
         let arrivals = [
             ("2001:db8::1", true, Admission::Full, &[][..]),
             ("2001:db8::2", false, Admission::Full, &[]),
-            // The same network: the idle connection makes room, then there is none.
+            // The same network: the idle connection makes room for the first, and none is left for
+            // the second.
             ("2001:db8::3", true, Admission::Full, &[1]),
             ("2001:db8::4", true, Admission::Reserve, &[1]),
             // Other addresses have places left.

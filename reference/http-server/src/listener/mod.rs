@@ -38,7 +38,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Interval at which waiting connections are promoted to full places.
 const PROMOTE_PERIOD: Duration = Duration::from_millis(50);
 
-/// The reserve is this fraction of the full places, within bounds.
+/// Number of full places per place in the reserve, and the bounds of the size of the reserve.
 const RESERVE_PART: usize = 16;
 const RESERVE_LEAST: usize = 8;
 const RESERVE_MOST: usize = 256;
@@ -169,7 +169,7 @@ impl<S: Service> Acceptor<S> {
 
 /// Limits of the number of connections, of which at most `room` can be open.
 fn limits(options: &ServeOptions, room: Option<usize>) -> Limits {
-    // Each connection also accounts for a fraction of a place in the reserve.
+    // A fraction of the room is left for the places in the reserve.
     let room = room.map(|room| room - room / (RESERVE_PART + 1));
     let all = fd_limit::fitting(options.max_connections.get(), room);
     let share = options.max_connections_per_address;

@@ -16,11 +16,11 @@ const BLOCKING: usize = 512;
 /// Minimum number of blocking threads per connection thread.
 const LEAST_BLOCKING: usize = 64;
 
-/// Number of steps, each of which may take a millisecond under load, after which a thread polls for
-/// I/O events,
+/// Number of steps after which a thread polls for I/O events. Under load, a step may take a
+/// millisecond.
 const ARRIVED: u32 = 8;
-/// and after which it polls the tasks from other threads: new connections, and completed blocking
-/// work.
+/// Number of steps after which a thread polls the tasks from other threads: new connections, and
+/// completed blocking work.
 const GIVEN: u32 = 4;
 
 /// Marks an unknown processor.
@@ -33,7 +33,7 @@ pub(super) struct Threads(Vec<Thread>);
 #[derive(Debug)]
 struct Thread {
     runtime: Handle,
-    /// Count of the thread's connections, by a clone for each.
+    /// Counter of the thread's connections, each of which has a clone.
     load: Load,
     /// Processor that the thread ran on when it last parked, or [`NOWHERE`].
     processor: Arc<AtomicUsize>,
@@ -96,9 +96,9 @@ impl Thread {
     }
 }
 
-/// Chooses one of several threads, given by load and processor: the one with the least load, or
-/// another one on the processor where the connection arrives, if its load is at most a quarter
-/// higher. On the same processor, no processor has to wake another.
+/// Chooses one of several threads, given by load and processor: one on the processor where the
+/// connection arrives, if its load is at most a quarter higher than the least load, or else the one
+/// with the least load. On the same processor, no processor has to wake another.
 fn nearest(
     threads: impl Iterator<Item = (usize, usize)> + Clone,
     processor: Option<usize>,

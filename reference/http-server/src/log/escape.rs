@@ -33,7 +33,7 @@ pub(super) fn json(json: String) -> String {
     let mut escaped = String::with_capacity(json.len() + 16);
     for c in json.chars() {
         let written: fmt::Result = match escapes(c) {
-            // All of them are below 0x10000.
+            // All control characters that are escaped are below 0x10000.
             true => write!(escaped, "\\u{:04x}", u32::from(c)),
             false => escaped.write_char(c),
         };

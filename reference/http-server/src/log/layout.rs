@@ -42,7 +42,7 @@ const PARTS: [(&str, &str); 35] = [
     ("Z07:00", "Z"),
     ("Z0700", "Z"),
     ("Z07", "Z"),
-    // A conversion of chrono in a layout is literal text.
+    // A percent sign in a layout is literal text, unlike in chrono.
     ("%", "%%"),
 ];
 

@@ -49,7 +49,7 @@ pub struct LogOptions {
     pub log_timestamp_format: Option<Layout>,
 }
 
-/// The least important events that are shown, or how important some are.
+/// Log level: the lowest level that is shown, or the level of some events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LogLevel {
     /// Everything.
@@ -60,7 +60,7 @@ pub enum LogLevel {
     Error,
 }
 
-/// The form of the log.
+/// Format of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[non_exhaustive]
 pub enum LogFormat {
@@ -142,7 +142,8 @@ impl Json {
     /// Encodes a value.
     ///
     /// # Errors
-    /// When the JSON exceeds `limit` bytes: values may share their parts.
+    /// When the JSON exceeds `limit` bytes. A small value can have long JSON, because values may
+    /// share their parts.
     pub fn new(value: &rego::Value, limit: usize) -> Result<Self, TooLong> {
         let json = value.to_json(false, limit)?;
         Ok(Self(String::from_utf8_lossy(&json).into_owned()))

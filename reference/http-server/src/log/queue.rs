@@ -48,7 +48,7 @@ struct Waiting {
     dropped: u64,
 }
 
-/// When dropped, waits until pending lines are written, for a limited time.
+/// Guard of the log. When dropped, waits until pending lines are written, for a limited time.
 #[derive(Debug)]
 #[must_use = "the log is written until this is dropped"]
 pub struct LogGuard(Queue);
@@ -239,7 +239,7 @@ mod tests {
         }
         let dropped = usize::try_from(dropped_lines() - before).unwrap_or(usize::MAX);
         assert!(dropped > 0 && dropped < many, "{dropped}");
-        // It returns although nothing was read.
+        // The drop returns although nothing was read.
         drop(guard);
         let kept = (many - dropped) * line.len();
         let mut read = vec![0; kept];

@@ -78,7 +78,7 @@ impl Inner {
         let trailers = body.trailers().cloned();
         let mut body = body.to_bytes();
         if self.transport == Transport::Grpc && head.status.is_success() {
-            // A call that fails at once has its status in the head.
+            // A call that fails at once has its status in the headers instead of trailers.
             head.status = grpc::status(trailers.as_ref().unwrap_or(&head.headers));
             body = grpc::message(&body).unwrap_or_default();
         }

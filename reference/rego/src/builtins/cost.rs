@@ -52,7 +52,7 @@ impl Call<'_> {
     #[inline]
     pub(crate) fn afford(&self, cost: Cost, operands: &[Value]) -> Result<(), Failure> {
         if self.meter.is_inline() {
-            return self.afford_in_trial(cost, operands);
+            return self.afford_inline(cost, operands);
         }
         match cost {
             Cost::Linear | Cost::Stepping => self.spend(operands.iter().map(size).sum()),
@@ -64,7 +64,7 @@ impl Call<'_> {
         }
     }
 
-    fn afford_in_trial(&self, cost: Cost, operands: &[Value]) -> Result<(), Failure> {
+    fn afford_inline(&self, cost: Cost, operands: &[Value]) -> Result<(), Failure> {
         let (free, most) = match cost {
             Cost::Linear => (0, SIZE),
             Cost::LinearBut(free) => (free, SIZE),

@@ -8,7 +8,7 @@ pub(super) fn explained(text: &[u8], error: &SyntaxError) -> String {
     if text.iter().all(|byte| is_blank(*byte)) {
         return "EOF".to_owned();
     }
-    let rest = behind(text, error);
+    let rest = from_error(text, error);
     let mut found = rest.first().copied();
     let before = text.len().checked_sub(rest.len() + 1);
     let in_exponent = before.and_then(|at| text.get(..at));
@@ -48,7 +48,8 @@ pub(super) fn explained(text: &[u8], error: &SyntaxError) -> String {
 
 /// Whether the error is a `null` after the value. This `null` and everything after it are ignored.
 pub(super) fn is_before_null(text: &[u8], error: &SyntaxError) -> bool {
-    error.message == "expected nothing after the value" && behind(text, error).starts_with(b"null")
+    error.message == "expected nothing after the value"
+        && from_error(text, error).starts_with(b"null")
 }
 
 fn is_blank(byte: u8) -> bool {
@@ -57,7 +58,7 @@ fn is_blank(byte: u8) -> bool {
 
 /// Returns the input from the position of the error. Columns count characters, one for each byte
 /// that is not UTF-8.
-fn behind<'t>(text: &'t [u8], error: &SyntaxError) -> &'t [u8] {
+fn from_error<'t>(text: &'t [u8], error: &SyntaxError) -> &'t [u8] {
     let mut lines = text.split_inclusive(|byte| *byte == b'\n');
     let before: usize = lines.by_ref().take(error.line - 1).map(<[u8]>::len).sum();
     let line = lines.next().unwrap_or_default();

@@ -9,6 +9,7 @@ mod arrays;
 #[cfg(feature = "crypto")]
 pub(crate) mod aws;
 mod bits;
+mod cache_limits;
 mod caches;
 mod call;
 mod comparison;
@@ -20,6 +21,7 @@ mod digests;
 mod encoding;
 mod expected;
 mod fast_path;
+mod fifo;
 mod floats;
 mod format;
 mod glob_intersection;
@@ -35,6 +37,7 @@ mod json_words;
 pub(crate) mod jwt;
 #[cfg(feature = "crypto")]
 mod keys;
+mod limit;
 mod listing;
 mod marshal;
 mod modules;
@@ -75,12 +78,14 @@ mod hostile;
 #[cfg(test)]
 mod tables;
 
-pub use caches::{CacheLimits, Caches};
+pub use cache_limits::CacheLimits;
+pub use caches::Caches;
 pub(crate) use call::{Answers, BuiltinContext, Call, Failure, Prepared, Session};
 pub(crate) use cost::{Cost, makes};
 pub(crate) use fast_path::{Quick, Small, quick};
 pub use globs::Glob;
-pub use listing::{Builtin, BuiltinLimit, Most, builtin_limits, builtins};
+pub use limit::{BuiltinLimit, Most};
+pub use listing::{Builtin, builtin_limits, builtins};
 
 /// Evaluates a call from its operands: a value, or undefined.
 pub(crate) type Function = fn(&mut Call<'_>, &[Value]) -> Result<Option<Value>, Failure>;

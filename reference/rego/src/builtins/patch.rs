@@ -70,6 +70,9 @@ fn apply(call: &Call<'_>, document: &mut Option<Value>, operation: &Object) -> R
             add(document, &path, value)
         }
         "test" => {
+            if document.is_none() && path.is_empty() {
+                attribute(operation, "value")?;
+            }
             let got = found(document.as_ref(), &path)?;
             let wanted = attribute(operation, "value")?;
             if got == wanted {

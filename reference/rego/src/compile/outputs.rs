@@ -1,30 +1,12 @@
 //! Output variables: those that an expression binds when it is evaluated.
 
 use super::ModuleSet;
+use super::evaluable::{Safe, is_ref_safe};
 use super::unify::unify;
 use super::vars::{ALL, NEEDED, RESULT, STEPS, Vars, equality, steps};
 use crate::hash::HashSet;
-use crate::syntax::terms::as_var;
 use crate::syntax::visit::{self, Visit};
 use crate::syntax::{Expr, ExprTerms, Term, TermValue, Var, With};
-
-/// Predicate: whether a variable is already bound.
-pub(super) type Safe<'s> = &'s dyn Fn(&Var) -> bool;
-
-/// Whether the head of a reference can be evaluated.
-pub(super) fn is_ref_safe(reference: &[Term], safe: Safe<'_>) -> bool {
-    reference.first().is_some_and(|head| match as_var(head) {
-        Some(var) => safe(var),
-        None => is_safe_value(head, safe),
-    })
-}
-
-/// Whether a term can be evaluated.
-pub(super) fn is_safe_value(term: &Term, safe: Safe<'_>) -> bool {
-    let mut all = true;
-    NEEDED.term(term, &mut |var, _| all = all && safe(var));
-    all
-}
 
 /// Whether all variables of modifiers are bound, which must be so before the expression binds any.
 fn are_modifiers_safe(with: &[With], safe: Safe<'_>) -> bool {

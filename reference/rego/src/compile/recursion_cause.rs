@@ -4,7 +4,7 @@
 use thin_vec::ThinVec;
 
 use super::graph::{Dependency, Variable, intersects, members};
-use super::recursion::{ReachableRules, Vertex};
+use super::reachable_rules::{ReachableRules, Vertex};
 use super::rule_tree::CompiledRule;
 use crate::Value;
 use crate::hash::{HashMap, HashSet};

@@ -127,7 +127,8 @@ impl RuleSet {
     }
 
     /// Whether the rules refer to no others, or only to rules of which one is always enough, so
-    /// that it is not observable when they are evaluated. An inline evaluation uses only cached results.
+    /// that it is not observable when they are evaluated. An inline evaluation uses only cached
+    /// results.
     pub(crate) fn is_alone(&self, module_set: &ModuleSet, is_inline: bool) -> bool {
         let known = self.alone.load(Ordering::Relaxed);
         if known >> 1 == module_set.version {

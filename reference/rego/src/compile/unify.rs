@@ -1,6 +1,6 @@
 //! Output variables of equalities.
 
-use super::outputs::{Safe, is_ref_safe, is_safe_value};
+use super::evaluable::{Safe, is_ref_safe, is_safe_value};
 use super::vars::{PATTERN, Vars};
 use crate::hash::HashMap;
 use crate::syntax::visit::deep;

@@ -165,7 +165,8 @@ impl<'p> Machine<'p> {
         if let Some(value) = answer.as_ref().filter(|_| builtin.makes) {
             meter.make_value(value);
             if value.is_composite() {
-                // A value parsed from a string is allocated with all of its parts.
+                // A value parsed from a string is allocated with all of its parts, whose number is
+                // estimated from the length of the string.
                 let texts = args.iter().filter_map(Value::as_str);
                 meter.make(texts.map(|text| text.len() / 8).sum());
             }
@@ -218,7 +219,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Prints a line for each combination of the members of the parts, with spaces between them.
+    /// Prints one line for each combination of one member of each part, joined by spaces.
     /// Each part is the set of the values of one printed expression.
     fn print(&mut self, frame: &Frame<'_>, expr: &Expr, parts: Option<&Array>) -> Flow {
         let (Some(print), Some(parts)) = (&mut self.print, parts) else {

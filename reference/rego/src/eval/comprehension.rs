@@ -83,7 +83,7 @@ impl<'p> Machine<'p> {
     /// Returns the set of the collected values.
     fn distinct(&mut self, members: Vec<Value>) -> Result<Set, Interrupt> {
         let meter = &self.meter;
-        // An inline evaluation sorts at most as many members as it could compare twice.
+        // An inline evaluation sorts members only up to a limited total weight.
         if meter.is_inline() && !meter.admits_within(members.iter(), LIGHT) {
             return Err(Interrupt::aborted(AbortReason::NotInline));
         }

@@ -50,7 +50,7 @@ impl<'p> Machine<'p> {
             Interrupt::Failed(error) if error.is_of(culprit) => error,
             other => return other,
         };
-        // Values are formatted in full before they are truncated.
+        // Values are formatted in full before they are truncated, which may take long.
         if self.meter.is_inline() {
             return Interrupt::aborted(AbortReason::NotInline);
         }

@@ -8,7 +8,8 @@ use crate::compile::rule_tree::Node;
 use crate::meter::AbortReason;
 use crate::value::Object;
 
-/// Name of the document below `data` that only references with this name include.
+/// Name of the document below `data` that `data` itself and iteration over `data` omit: only a
+/// reference with this name reaches it.
 const HIDDEN: &str = "system";
 
 /// Path below `data`, as a linked list from its last step.

@@ -1,9 +1,10 @@
 //! Deterministic expressions: those with at most one solution, evaluated inline without a
 //! continuation. Their bindings stay on the trail until the body is left.
 //!
-//! Expressions that may have several solutions need a continuation. So do rules and functions with
-//! several candidates, or that read such rules, because it is observable that the continuation runs
-//! between the candidates. So does everything in a traced evaluation.
+//! Continuations are needed for expressions that may have several solutions. They are also needed
+//! for rules and functions with several candidates, or that read such rules, because it is
+//! observable that the continuation runs between the candidates. A traced evaluation needs them for
+//! everything.
 
 use super::binding::Binding;
 use super::functions::CallOutcome;
@@ -146,7 +147,7 @@ impl<'p> Machine<'p> {
             if !self.settle(frame, node, set)? {
                 return Ok(Deterministic::Many);
             }
-            ground = self.behind(frame, set, reference, taken);
+            ground = self.after_rules(frame, set, reference, taken);
         }
         let value = match ground {
             Ground::Value(value) => value,
@@ -360,7 +361,7 @@ impl<'p> Machine<'p> {
                         return Ground::Unknown;
                     };
                     match node.child(key) {
-                        // Another key may have rules where this one has none.
+                        // Not cached, because other keys of this reference may lead to rules.
                         None if steps.len() - rest.len() > reference.fixed => {
                             return self.below(frame, self.documents, steps, true).borrowed();
                         }
@@ -419,7 +420,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Resolves the rest of a reference after evaluated rules, reached after `taken` steps.
-    pub(super) fn behind<'g>(
+    pub(super) fn after_rules<'g>(
         &'g self,
         frame: &Frame<'_>,
         set: &RuleSet,

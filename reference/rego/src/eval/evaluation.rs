@@ -75,7 +75,7 @@ impl<'e> Evaluation<'e> {
         }
     }
 
-    /// Charges values for their expanded size; must be called before code other than an evaluation
+    /// Charges for the expanded size of values. Must be called before code other than an evaluation
     /// traverses them.
     ///
     /// # Errors

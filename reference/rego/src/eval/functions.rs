@@ -131,7 +131,8 @@ impl<'p> Machine<'p> {
         self.arity(path) > 0
     }
 
-    /// Unifies the result of a call with its output; without one, tests that it is not `false`.
+    /// Unifies the result of a call with its output; without an output, tests that the result is
+    /// not `false`.
     pub(super) fn result(
         &mut self,
         frame: &Frame<'_>,
@@ -163,7 +164,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Returns the value of a call and the number of its operands, if the value can be computed
-    /// ahead of the continuation; not if several rules have to be evaluated.
+    /// before the continuation runs, which is impossible if several rules have to be evaluated.
     pub(super) fn settle_call(
         &mut self,
         frame: &Frame<'_>,
@@ -214,7 +215,7 @@ impl<'p> Machine<'p> {
         if matched.is_empty() {
             return Ok(CallRequest::Undefined);
         }
-        // Operands are compared with those of memoized calls.
+        // The lookup compares the operands with those of memoized calls.
         let is_known = self.memos.knows_calls(set);
         if is_known && !operands.iter().all(|operand| self.meter.admits(operand)) {
             self.tick()?;

@@ -55,7 +55,7 @@ pub(super) struct Conditions<'x>(SmallVec<[Condition<'x>; 2]>);
 
 impl Conditions<'_> {
     /// Returns the index of the expression after the one at `index` and all satisfied conditions.
-    pub(super) fn behind(&self, index: usize) -> usize {
+    pub(super) fn next_unmet(&self, index: usize) -> usize {
         let mut equations = self.0.iter().map(|condition| condition.equation);
         let mut next = index + 1;
         while equations.next() == Some(next) {

@@ -64,8 +64,8 @@ impl<'p> Machine<'p> {
         Some(stacker::maybe_grow(STACK_RESERVE, STACK_SEGMENT, each))
     }
 
-    /// Returns the last step of a reference if it matches all items, and its variable, if the
-    /// variable is used. The variable of the items must be unbound as well.
+    /// Returns the last step of a reference if it matches all items, and the variable of the step,
+    /// if it has one. That variable and the variable of the items must be unbound.
     fn open_step<'r>(
         &self,
         frame: &Frame<'_>,
@@ -104,7 +104,7 @@ impl<'p> Machine<'p> {
             (None, Operand::Var(slot)) => self.conditions(frame, *slot),
             _ => Conditions::default(),
         };
-        let index = conditions.behind(frame.index.get());
+        let index = conditions.next_unmet(frame.index.get());
         let mut deferred = PendingExits::default();
         let mut visit = |machine: &mut Self, key: &dyn Fn() -> Value, item: &'v Value| {
             machine.tick()?;

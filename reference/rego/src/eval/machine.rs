@@ -1,8 +1,8 @@
 //! The evaluator: its state, and the evaluation of bodies.
 //!
-//! It is written in continuation-passing style where there may be several solutions: the
-//! continuation is a function that is called for each solution, so that answers arrive in the order
-//! of a depth-first search, and backtracking is a return. The stack grows as needed.
+//! Where there may be several solutions, it uses continuation-passing style: the continuation is a
+//! function that is called for each solution, so that answers arrive in the order of a depth-first
+//! search, and backtracking is a return. The stack grows as needed.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -41,7 +41,8 @@ pub(super) type Flow = Result<(), Interrupt>;
 pub(super) enum Interrupt {
     /// Unwinds this number of queries, innermost first, because they need no further answers.
     Exit(u32),
-    /// A rule that was evaluated again, to list conflicting values, has shown the conflict.
+    /// Ends the repeated evaluation of a rule, which lists conflicting values, because one was
+    /// found.
     Shown,
     /// The evaluation failed.
     Failed(Box<EvalError>),
@@ -121,7 +122,7 @@ pub(super) struct Machine<'p> {
 }
 
 impl<'f> Frame<'f> {
-    /// Opens a closed body within this frame, with a new number.
+    /// Creates the frame of a closed body within this frame, with a new query number.
     pub(super) fn closure(&'f self, machine: &mut Machine<'_>, body: &'f Body) -> Frame<'f> {
         Frame {
             id: machine.next_id(),
@@ -136,7 +137,7 @@ impl<'f> Frame<'f> {
         }
     }
 
-    /// Opens a query at the same expression, with a new number.
+    /// Creates the frame of a query at the same expression, with a new query number.
     pub(super) fn aside(&'f self, machine: &mut Machine<'_>) -> Frame<'f> {
         Frame {
             index: self.index.clone(),
@@ -300,7 +301,7 @@ impl<'p> Machine<'p> {
             let mut ground = self.resolved_prefix(frame, reference, &reference.steps);
             if let Ground::Rules(node, set, taken) = ground {
                 ground = match self.sole_value(frame, node, set)? {
-                    // Nothing else reads it.
+                    // Not memoized, because nothing else reads the value.
                     Some(value) if taken == reference.steps.len() => {
                         *document = value;
                         self.meter.make(4 + frame.program.names.len());
@@ -308,7 +309,7 @@ impl<'p> Machine<'p> {
                     }
                     Some(value) => {
                         self.memos.put_complete(set, value);
-                        self.behind(frame, set, reference, taken)
+                        self.after_rules(frame, set, reference, taken)
                     }
                     None => Ground::Unknown,
                 };

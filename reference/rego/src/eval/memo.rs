@@ -7,7 +7,8 @@ use std::sync::Arc;
 use crate::Value;
 use crate::compile::rule_tree::RuleSet;
 
-/// Memoized values of rules and calls. Each scope of `with` has its own, as values differ there.
+/// Memoized values of rules and calls, separate for each scope of `with`, in which values may
+/// differ.
 #[derive(Debug, Default)]
 pub(super) struct Memos {
     current: Frame,

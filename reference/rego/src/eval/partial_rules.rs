@@ -244,7 +244,7 @@ impl<'p> Machine<'p> {
         };
         let meter = &self.meter;
         meter.make(2 + path.len());
-        // The path and the member are compared with the existing ones, so both must be small in a
+        // The path and the member are compared with the existing ones, so both must be small in an
         // inline evaluation.
         if meter.is_inline()
             && !path

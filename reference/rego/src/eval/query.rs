@@ -27,7 +27,7 @@ pub struct QueryOptions<'o> {
     pub forbidden: &'o [&'o str],
 }
 
-/// Query of a policy: compiled once, evaluated any number of times, also concurrently. It holds a
+/// Query of a policy: compiled once, evaluated any number of times, also concurrently. Contains a
 /// clone of the policy that it was compiled for.
 pub struct Query {
     policy: Policy,
@@ -219,7 +219,7 @@ impl Query {
         machine.labels = labels.then(Box::<Labels>::default);
         machine.notes_exits = labels || machine.watch.is_some();
         let evaluated = evaluate(&mut machine);
-        // Destructured in place: a move costs as much as a lookup.
+        // Destructured in place, because moving the machine costs as much as a lookup.
         let Machine {
             labels,
             session,

@@ -73,7 +73,7 @@ impl<'p> Machine<'p> {
             Root::Data => self.base_document(&subject.steps),
         };
         match found {
-            // A search in it may take long, so it is left to the evaluation of the rules.
+            // A search in a long value may take long, so it is left to the evaluation of the rules.
             Some(value) if self.meter.is_inline() && is_long(&value) => Resolved::Unknown,
             Some(value) => Resolved::Value(value),
             None => Resolved::Undefined,

@@ -179,8 +179,8 @@ impl<'p> Machine<'p> {
         Ok(true)
     }
 
-    /// Returns the value of a single unconditional complete rule by reference: reference counting
-    /// would make threads contend for its counter.
+    /// Returns the value of a single unconditional complete rule by reference, because threads
+    /// would contend for the reference counter of a clone.
     pub(super) fn unconditional(&self, set: &'p RuleSet) -> Option<&'p Value> {
         match (set.kind, set.rules.as_slice()) {
             (RuleKind::Complete, [rule]) if !self.notes_exits => {
@@ -190,9 +190,9 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Returns the value of complete rules, or `Some(None)` if they are undefined. `None` if
-    /// several rules, these or those that they read, have to be evaluated for a value, because the
-    /// continuation must run between them.
+    /// Returns the value of complete rules, or `Some(None)` if they are undefined. Returns `None`
+    /// if the value requires the evaluation of several of these rules, or of several rules that
+    /// they read, because the continuation must run between those.
     pub(super) fn sole_value(
         &mut self,
         frame: &Frame<'_>,
@@ -221,7 +221,7 @@ impl<'p> Machine<'p> {
         self.settled(frame, &matched).map(Some)
     }
 
-    /// Returns the value of the first of several rules that is defined.
+    /// Returns the first defined value of several rules.
     fn settled(
         &mut self,
         frame: &Frame<'_>,
@@ -251,7 +251,8 @@ impl<'p> Machine<'p> {
         Ok(None)
     }
 
-    /// Whether the rules depend on no others, or only on rules of which one always suffices.
+    /// Whether the rules depend on no others, or only on rules of which it always suffices to
+    /// evaluate one.
     pub(super) fn is_alone(&self, set: &RuleSet) -> bool {
         let is_inline = self.meter.is_inline();
         self.mocks.is_empty() && set.is_alone(self.policy.module_set(), is_inline)

@@ -36,7 +36,7 @@ impl Scratch<'_> {
         }
         self.memos.clear();
         let room = Scratch {
-            // The list is empty, and collecting an empty list retains its allocation.
+            // The vector is empty, and collecting an empty vector retains its allocation.
             slots: self.slots.into_iter().map(|_| Binding::Unbound).collect(),
             trail: self.trail,
             memos: self.memos,

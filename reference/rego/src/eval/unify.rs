@@ -120,7 +120,7 @@ impl<'p> Machine<'p> {
         equal
     }
 
-    /// Binds unbound variables so that the terms are equal; new bindings are on the trail. Pairs of
+    /// Binds unbound variables so that the terms are equal; new bindings are on the trail. Pairs in
     /// which neither side has a value yet remain open.
     fn equate<'o>(
         &mut self,

@@ -15,7 +15,8 @@ pub(super) struct Walk<'w> {
     pub(super) steps: &'w [Step],
     /// Term that the values are unified with. If it is known, sets need not be searched.
     pub(super) target: Option<&'w Operand>,
-    /// Whether the steps are followed in base documents as they are stored.
+    /// Whether the steps are followed in stored base documents, where numbers select members by
+    /// their text.
     pub(super) stored: bool,
 }
 

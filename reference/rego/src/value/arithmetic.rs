@@ -261,7 +261,7 @@ impl Number {
     /// # Errors
     /// If the number is too large.
     pub fn truncated(&self) -> Result<BigInt> {
-        // With a point or an exponent it counts as a float.
+        // A number with a point or an exponent counts as a float.
         match self.text().contains(['.', 'e', 'E']) {
             false => Ok(self.to_integer()?.unwrap_or_default()),
             true => Ok(self.to_float()?.truncated().0),

@@ -5,13 +5,14 @@ use std::fmt;
 use triomphe::Arc;
 
 use super::Value;
+use super::item::Item;
 use super::json::read_items;
 use super::list_index::Lookups;
-use super::tree::{self, Item, Part, Place, Run, Runs, Tree, WIDTH};
+use super::tree::{self, Part, Place, Run, Runs, Tree, WIDTH};
 
 /// An array of values.
 ///
-/// A clone shares the original: a change to one of a million items copies a few hundred.
+/// A clone shares the items: a change to one of a million items copies only a few hundred.
 #[derive(Clone)]
 pub struct Array(Items);
 

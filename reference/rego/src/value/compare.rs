@@ -42,8 +42,8 @@ impl Comparison {
             (Value::Array(left), Value::Array(right)) => self.arrays(left, right),
             (Value::Object(left), Value::Object(right)) => self.objects(left, right),
             (Value::Set(left), Value::Set(right)) => self.sets(left, right),
-            // Neither recurses here, since one of the values has no parts or they are of different
-            // types.
+            // Neither comparison recurses here, because one of the values has no parts, or they are
+            // of different types.
             _ if !self.equality => left.cmp(right),
             _ if left == right => Ordering::Equal,
             _ => Ordering::Less,

@@ -73,7 +73,8 @@ impl<'t> Decimal<'t> {
         self.whole.is_empty() && self.fraction.is_empty()
     }
 
-    /// Whether the first digit is close enough to the point: up to the power 100,000 of two.
+    /// Whether policies can compute with the number: it is zero, or its absolute value is between
+    /// about 2^-100,000 and 2^100,000.
     pub(super) fn is_computable(&self) -> bool {
         self.is_zero() || self.point.abs() <= 30_103
     }

@@ -79,7 +79,8 @@ impl Float {
         self.mantissa == BigUint::ZERO
     }
 
-    /// Returns the signed mantissa, scaled to an exponent that is not higher than its own.
+    /// Returns the signed mantissa, scaled to an exponent that is not higher than that of the
+    /// float.
     fn at(&self, exponent: i64) -> BigInt {
         let sign = if self.negative {
             Sign::Minus
@@ -123,7 +124,7 @@ impl Float {
         Self::rounded(negative, mantissa, self.exponent + other.exponent, false)
     }
 
-    /// Returns the product of this float, an intermediate product of many numbers, and another.
+    /// Multiplies this float, an intermediate product of many numbers, by another one.
     pub(super) fn times_one_of_many(&self, other: &Self) -> Self {
         let mantissa = &self.mantissa * &other.mantissa;
         let negative = self.negative != other.negative;
@@ -155,8 +156,9 @@ impl Float {
         (BigInt::from_biguint(sign, whole), all)
     }
 
-    /// Returns the shortest text that is nearer to this float than to any other: only digits for an
-    /// integer, and else an exponent from a million on and below a ten-thousandth.
+    /// Returns the shortest text that is nearer to this float than to any other. Integers have only
+    /// digits; other numbers have an exponent if they are at least a million or less than a
+    /// ten-thousandth.
     pub(super) fn text(&self) -> String {
         self.text_of(PRECISION)
     }

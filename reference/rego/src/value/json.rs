@@ -59,7 +59,7 @@ pub(super) fn read_members(text: &str) -> Vec<Member> {
     read_list(text, |reader| reader.member(0))
 }
 
-/// INVARIANT: the text was written from parsed values, so it is parsed to its end.
+/// Parses a list. INVARIANT: the text was written from parsed values, so it is parsed to its end.
 fn read_list<'t, T>(
     text: &'t str,
     read: impl Fn(&mut Reader<'t>) -> Result<T, SyntaxError>,
@@ -76,7 +76,7 @@ fn read_list<'t, T>(
     list
 }
 
-/// Maximum number of interned names, followed by their lengths in bytes. Shorter names are not
+/// Maximum number of interned names, and the range of their lengths in bytes. Shorter names are not
 /// interned, because they need no allocation.
 const MAX_NAMES: usize = 1024;
 const NAME: std::ops::RangeInclusive<usize> = 24..=64;

@@ -4,16 +4,18 @@ use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use super::item::Item;
 use super::object::Member;
-use super::tree::{Item, Run, Runs};
+use super::tree::{Run, Runs};
 use super::write::{Writer, escape_into};
 use super::{Array, Number, Object, Text, Value};
 
-/// Maximum length in bytes of a part that is written as a whole. Longer parts are discarded, and
-/// then written in pieces.
+/// Maximum length in bytes of a part that is written as a whole. The output of a longer part is
+/// discarded, and the part is then written in pieces.
 const SMALL: usize = 1 << 10;
 
-/// Number of members of a set per lookup, as finding the position of one compares it with others.
+/// Number of members of a set that one lookup returns. Each lookup finds its first member by
+/// comparisons.
 const LOOKED_UP: usize = 256;
 
 /// Iterator over the remaining JSON text of a value. It shares the value, so that changes to the
@@ -240,7 +242,7 @@ impl Piece {
                 Part::String(bytes.to_lossy().into(), 0)
             }
             Value::Number(number) => Part::Number(number.clone(), 0),
-            // Their texts are always short.
+            // The texts of these values are always short.
             Value::Null | Value::Bool(_) => return Ok(()),
         })
     }
@@ -309,7 +311,7 @@ impl Piece {
             if self.is_full() {
                 break;
             }
-            // An escape takes six bytes.
+            // An escape takes at most six bytes.
             let next = rest.get(..SMALL / 6).unwrap_or(rest);
             escape_into(next, &mut self.writer.out);
             done += next.len();
@@ -405,7 +407,7 @@ impl Name {
         }
     }
 
-    /// Escapes grow with every level of nested names, so they are written in small steps.
+    /// Writes the name in small steps, because escapes grow with every level of nested names.
     fn write(&mut self, piece: &mut Piece) -> Step {
         loop {
             self.done = piece.escape(&self.text, self.done);

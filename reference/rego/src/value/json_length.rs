@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::item::Item;
 use super::object::Member;
-use super::tree::{Item, Run, Runs};
-use super::write::Writer;
-use super::{Object, TooLong, Value, names};
+use super::tree::{Run, Runs};
+use super::write::{Writer, distinct_members};
+use super::{Object, TooLong, Value};
 use crate::hash::HashMap;
 
 /// Number of values between checks for cancellation.
@@ -160,7 +161,7 @@ impl Ruler<'_> {
 
     /// Measures an object in its output form.
     fn object(&mut self, members: &Object, own: bool) -> Result<Extent, NotMeasured> {
-        let written = names::written(members, self.limit)?;
+        let written = distinct_members(members, self.limit)?;
         self.hides |= written.is_some();
         let members = written.as_ref().unwrap_or(members);
         match members.runs(0) {

@@ -4,12 +4,13 @@
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::tree::Item;
+use super::item::Item;
 
 /// A list of items.
 pub(super) enum Chunk<T> {
     Items(Vec<T>),
-    /// List that may be unparsed. Boxed, because most lists are created by policies, and are not.
+    /// List that may be unparsed. Boxed, because most lists are created by policies and never had
+    /// text.
     LazyChunk(Box<LazyChunk<T>>),
 }
 
@@ -196,7 +197,7 @@ mod tests {
             let lookups = document.lookups().ok_or("no lookups")?;
             let path = std::iter::once(&name);
             let searches_before_index = || Some(document.searches_before_index());
-            let Known::Cancellation(lookup) =
+            let Known::Unindexed(lookup) =
                 lookups.known(path.clone(), &sought, searches_before_index)
             else {
                 return Err("a lookup does not pay".into());

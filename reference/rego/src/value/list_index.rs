@@ -1,8 +1,8 @@
 //! Indexes of long lists: positions of the items whose member at a path has a certain value.
 //!
-//! A list stores its index next to its items, so that both are dropped together: a change of the
-//! list affects an unindexed copy, or clears the index first. Only hashes are stored, so that an
-//! item that is found may have the member, and all other items do not have it.
+//! A list stores its index next to its items, so that both are dropped together. A change to the
+//! list affects an unindexed copy, or clears the index first. An index stores only hashes: items
+//! that it finds may have the member, and all other items do not have it.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -17,8 +17,8 @@ const PATHS: usize = 4;
 /// Maximum number of bytes of all indexes of all lists together.
 const MOST_BYTES: usize = 256 << 20;
 
-/// Maximum average number of entries per bucket (a bucket has the entries whose hashes have the
-/// same first bits); the minimum is half of it. The maximum fills two cache lines.
+/// Maximum average number of entries per bucket, which fills two cache lines; the minimum is half
+/// of it. A bucket has the entries whose hashes have the same first bits.
 const TOGETHER: usize = 16;
 
 /// Number of searches of a list for the same member after which an index is built.
@@ -66,8 +66,8 @@ struct IndexBudget(usize);
 pub(crate) enum Known<'l> {
     /// Only the items at these positions can have the member, in ascending order.
     At(&'l [Entry]),
-    /// There is no index yet, but it pays to build this one.
-    Cancellation(&'l Lookup),
+    /// There is no index yet, but building this one pays.
+    Unindexed(&'l Lookup),
     /// There is no index, and none should be built.
     Nothing,
 }
@@ -84,8 +84,8 @@ impl Lookups {
         self.0.take();
     }
 
-    /// Looks up the items whose member at a path is equal to a value. `pays` returns the number of
-    /// searches after which it pays to build an index, if that is permitted.
+    /// Looks up the items whose member at a path is equal to a value. `searches_before_index`
+    /// returns the number of searches after which it pays to build an index, if that is permitted.
     pub(crate) fn known<'k>(
         &self,
         path: impl Iterator<Item = &'k Value> + Clone,
@@ -116,7 +116,7 @@ impl Lookup {
                     if self.searches.fetch_add(1, Ordering::Relaxed) + 1
                         >= searches_before_index =>
                 {
-                    Known::Cancellation(self)
+                    Known::Unindexed(self)
                 }
                 _ => Known::Nothing,
             },
@@ -236,7 +236,8 @@ impl Drop for IndexBudget {
     }
 }
 
-/// Hashes a value; equal values have equal hashes. All collections have one hash: few are searched.
+/// Hashes a value; equal values have equal hashes. All collections have the same hash, because few
+/// are searched for.
 fn hash(state: &RandomState, value: &Value) -> u32 {
     let hash = match value {
         Value::Null => 0,

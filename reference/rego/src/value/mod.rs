@@ -1,4 +1,5 @@
-//! Document values. Clones share the original's data; a change copies only the path to its place.
+//! Document values. Clones share the original's data; a change copies only the path to the changed
+//! part.
 //!
 //! Servers store documents of hundreds of megabytes, most of which are many small objects with the
 //! same few names and short strings. So a value takes 24 bytes, and small values need no
@@ -24,6 +25,7 @@ mod compare;
 mod decimal;
 mod document;
 mod float;
+mod item;
 mod json;
 mod json_chunks;
 mod json_length;

@@ -3,74 +3,11 @@
 //! Different keys can have the same name, such as `1` and `"1"`. An object is written with unique
 //! names: of members with the same name, the last in the order of the keys counts.
 
-use std::collections::hash_map::{Entry, RandomState};
-use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 
-use super::write::Writer;
-use super::{Object, TooLong, Value};
+use super::write::distinct_members;
+use super::{Object, Value};
 use crate::hash::HashMap;
-
-/// Whether keys of an object may have the same name. Strings among themselves have distinct names,
-/// and so do null, booleans and numbers.
-fn may_meet(members: &Object) -> bool {
-    let named = |key: &Value| matches!(key, Value::String(_));
-    let plain = |key: &Value| matches!(key, Value::Null | Value::Bool(_) | Value::Number(_));
-    !members.all_keys(named) && !members.all_keys(plain)
-}
-
-/// Returns the members that are written to JSON, if some are not; `None` if all are. Objects with
-/// only string keys are not copied.
-///
-/// # Errors
-/// If the names together take more than `limit` bytes.
-pub(super) fn written(members: &Object, limit: usize) -> Result<Option<Object>, TooLong> {
-    if !may_meet(members) {
-        return Ok(None);
-    }
-    // Both have random keys, so that an attacker cannot choose names that collide in both.
-    let hashers = [RandomState::new(), RandomState::new()];
-    let mut last = HashMap::default();
-    let mut hidden = Vec::new();
-    let mut taken = 0;
-    for (at, key) in members.keys().enumerate() {
-        let hash = hash(key, &hashers, &mut taken, limit)?;
-        match last.entry(hash) {
-            Entry::Vacant(free) => {
-                free.insert(at);
-            }
-            Entry::Occupied(mut earlier) => hidden.push(earlier.insert(at)),
-        }
-    }
-    if hidden.is_empty() {
-        return Ok(None);
-    }
-    hidden.sort_unstable();
-    let shown = members.iter().enumerate();
-    let shown = shown.filter(|(at, _)| hidden.binary_search(at).is_err());
-    let shown = shown.map(|(_, (key, value))| (key.clone(), value.clone()));
-    Ok(Some(Object::of_members(shown.collect())))
-}
-
-/// Hashes the name of a key, and adds its length to `taken`.
-fn hash(
-    key: &Value,
-    hashers: &[RandomState; 2],
-    taken: &mut usize,
-    limit: usize,
-) -> Result<[u64; 2], TooLong> {
-    let name = Writer::new(limit.saturating_sub(*taken)).name(key);
-    let name = name.map_err(|_| TooLong(limit))?;
-    *taken = taken.saturating_add(name.len());
-    if *taken > limit {
-        return Err(TooLong(limit));
-    }
-    Ok(hashers.each_ref().map(|hasher| {
-        let mut hash = hasher.build_hasher();
-        hash.write(name.as_bytes());
-        hash.finish()
-    }))
-}
 
 impl Value {
     /// Returns the value without members that are not written because later ones have the same
@@ -114,7 +51,7 @@ impl Distinct {
                 Some(Value::from(changed))
             }
             Value::Object(members) if !members.is_lazy() => {
-                let kept = written(members, usize::MAX).ok().flatten();
+                let kept = distinct_members(members, usize::MAX).ok().flatten();
                 let before = kept.as_ref().unwrap_or(members);
                 let Some(values) = self.items(before.values()) else {
                     return kept.map(Value::from);

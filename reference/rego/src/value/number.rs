@@ -38,8 +38,8 @@ impl Number {
         Decimal::parse(text).map(|_| Self::of_checked(text))
     }
 
-    /// Returns the number nearest to a float, unless it is infinite or NaN. Numbers of 22 digits and
-    /// more, and those below 10⁻⁶, have an exponent, as Go's JSON writes floats.
+    /// Returns the number nearest to a float, unless it is infinite or NaN. Numbers of 22 digits
+    /// and more, and those below 10⁻⁶, have an exponent, as Go's JSON writes floats.
     pub fn from_float(value: f64) -> Option<Self> {
         if !value.is_finite() {
             return None;
@@ -108,7 +108,7 @@ impl Number {
         }
     }
 
-    /// Returns the value, if the number is an integer of one digit, as many are.
+    /// Returns the value, if the number is a one-digit integer, which is common.
     pub(super) fn digit(&self) -> Option<u8> {
         let integer = self.small()?;
         u8::try_from(integer).ok().filter(|digit| *digit < 10)

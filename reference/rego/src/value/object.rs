@@ -9,15 +9,16 @@ use std::slice;
 
 use triomphe::{Arc, ThinArc};
 
+use super::item::Item;
 use super::json::read_members;
 use super::list_index::Lookups;
-use super::tree::{self, Item, Part, Place, Run, Runs, Tree, WIDTH};
+use super::tree::{self, Part, Place, Run, Runs, Tree, WIDTH};
 use super::{Text, Value};
 
 /// An object, with its members in the order of their keys. Documents have only strings as keys;
 /// policies create objects with any keys.
 ///
-/// A clone shares the original: a change to one of a million members copies a few hundred.
+/// A clone shares the members: a change to one of a million members copies only a few hundred.
 #[derive(Clone)]
 pub struct Object(Members);
 
@@ -35,8 +36,8 @@ pub(super) type Member = (Value, Value);
 
 #[derive(Clone)]
 enum Members {
-    /// Values of a parsed object, in one allocation with the keys, which it shares with other
-    /// objects of the same document.
+    /// Values of a parsed object, in one allocation with a pointer to its list of keys, which other
+    /// objects of the same document share.
     Packed(ThinArc<Keys, Value>),
     /// Members of all other objects.
     Tree(Arc<Tree<Member>>),
@@ -79,7 +80,7 @@ impl<F: Fn(&Value) -> Ordering> Place<Member> for By<F> {
 /// Position of the member with this name in an object.
 struct Named<'n>(&'n str);
 
-/// Maximum number of members for a linear search, which is faster than a binary search up to there.
+/// Maximum number of members up to which a linear search is faster than a binary search.
 const FEW: usize = 8;
 
 /// Returns the index of the member with this name, or else where it would be inserted.
@@ -94,9 +95,9 @@ fn place_of<T>(name: &str, members: &[T], key: impl Fn(&T) -> &Value) -> Result<
     members.binary_search_by(|one| key(one).compare_text(name))
 }
 
-/// Cached position of a member, from the last of several objects, most of which share their list of
-/// keys. INVARIANT: all these objects live while the cache is used, so that no other list is
-/// allocated at the address of theirs.
+/// Cached position of the member in the last of several objects, most of which share their list of
+/// keys. INVARIANT: all these objects live while the cache is used, so that no other list of keys
+/// is allocated at the same address.
 #[derive(Debug, Default)]
 pub(crate) struct MemberPlace(Cell<(usize, usize)>);
 

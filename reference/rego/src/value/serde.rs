@@ -2,7 +2,8 @@
 
 use serde::ser::{Error as _, Serialize, Serializer};
 
-use super::{Value, names};
+use super::Value;
+use super::write::distinct_members;
 
 /// Sets become sequences, and keys that are not strings become their JSON text.
 impl Serialize for Value {
@@ -20,7 +21,7 @@ impl Serialize for Value {
             Self::Array(items) => serializer.collect_seq(items.iter()),
             Self::Set(members) => serializer.collect_seq(members.iter()),
             Self::Object(members) => {
-                let written = names::written(members, usize::MAX).map_err(S::Error::custom)?;
+                let written = distinct_members(members, usize::MAX).map_err(S::Error::custom)?;
                 let members = written.as_ref().unwrap_or(members);
                 let named = members.iter().map(|(key, member)| match key.as_lossy() {
                     Some(name) => (name.into_owned(), member),

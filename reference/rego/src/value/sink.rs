@@ -113,7 +113,7 @@ impl JsonSink for TextSink {
         self.separate();
         let mut writer = Writer::new(usize::MAX);
         writer.out = std::mem::take(&mut self.0);
-        // There is no limit, so that this cannot fail.
+        // This cannot fail, because there is no limit.
         let _ = writer.value(value, None);
         self.0 = writer.out;
     }
@@ -140,7 +140,7 @@ impl JsonSink for TextSink {
         self.0.extend_from_slice(b"\":");
     }
 
-    // Most of a residual consists of terms, so that the cost of each piece of their text matters.
+    // Most of a residual consists of terms, so the cost of each piece of their text matters.
     fn typed(&mut self, kind: &'static str, value: impl FnOnce(&mut Self)) {
         self.separate();
         self.0.extend_from_slice(b"{\"type\":\"");

@@ -2,6 +2,7 @@
 
 use triomphe::Arc;
 
+use super::item::Item;
 use super::lazy_chunk::Chunk;
 pub(super) use super::lazy_chunk::Run;
 use super::list_index::Lookups;
@@ -11,21 +12,6 @@ pub(super) const WIDTH: usize = 64;
 
 /// Number of entries of a newly filled list, which leaves room for insertions.
 pub(super) const FILLED: usize = WIDTH * 3 / 4;
-
-/// Item of a tree.
-pub(super) trait Item: Clone {
-    /// Search key of a part of a tree, which selects the part that contains an item.
-    type Mark: Clone;
-
-    /// Returns the mark of a part whose first item is this one.
-    fn mark(&self) -> Self::Mark;
-
-    /// Replaces this item by another, and returns the previous item.
-    fn replace(&mut self, by: Self) -> Self;
-
-    /// Parses items of a JSON array or object, without the brackets.
-    fn read(text: &str) -> Vec<Self>;
-}
 
 /// Position of an item to search for, in a tree and then in a list.
 pub(super) trait Place<T: Item> {
@@ -135,7 +121,8 @@ impl<T: Item> Tree<T> {
         }
     }
 
-    /// Whether some items are not parsed yet: a full iteration ends with the last one.
+    /// Whether some items are not parsed yet. Only the last chunk is checked, because a full
+    /// iteration parses it last.
     pub(super) fn is_lazy(&self) -> bool {
         let mut at = self;
         loop {
@@ -312,8 +299,8 @@ impl<T: Item> Tree<T> {
     }
 }
 
-/// Splits off the second half of a list that has become too long; only the last entries `at_end`,
-/// so that a tree that grows at its end has full lists.
+/// Splits off the second half of a list that has become too long, or only the last entries if
+/// `at_end`, so that a tree that grows at its end has full lists.
 fn divided<E>(list: &mut Vec<E>, at_end: bool) -> Option<Vec<E>> {
     let half = if at_end { WIDTH } else { WIDTH / 2 };
     (list.len() > WIDTH).then(|| list.split_off(half))

@@ -2,11 +2,15 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::collections::hash_map::{Entry, RandomState};
 use std::fmt;
+use std::hash::{BuildHasher, Hasher};
 
+use super::item::Item;
 use super::object::Member;
-use super::tree::{Item, Run, Runs};
-use super::{Value, names};
+use super::tree::{Run, Runs};
+use super::{Object, Value};
+use crate::hash::HashMap;
 
 /// Number of bytes after which the JSON text of a value in a message is truncated.
 const MAX_SHOWN: usize = 64 << 20;
@@ -120,7 +124,7 @@ impl Writer {
                 // Limits the number of members that are traversed to those that can be written.
                 self.check(members.len().saturating_mul(MIN_MEMBER))?;
                 let rest = self.limit.saturating_sub(self.out.len());
-                let written = names::written(members, rest).map_err(|_| TooLong(self.limit))?;
+                let written = distinct_members(members, rest).map_err(|_| TooLong(self.limit))?;
                 let members = written.as_ref().unwrap_or(members);
                 match members.runs(0) {
                     Some(runs) => self.runs(runs, members.is_empty(), level, b"{}"),
@@ -292,4 +296,65 @@ pub(super) fn escape_into(text: &[u8], out: &mut Vec<u8>) {
         rest = behind;
     }
     out.extend_from_slice(rest);
+}
+
+/// Whether keys of an object may have the same name. Strings among themselves have distinct names,
+/// and so do null, booleans and numbers.
+fn may_meet(members: &Object) -> bool {
+    let named = |key: &Value| matches!(key, Value::String(_));
+    let plain = |key: &Value| matches!(key, Value::Null | Value::Bool(_) | Value::Number(_));
+    !members.all_keys(named) && !members.all_keys(plain)
+}
+
+/// Returns the members that are written to JSON, if some are not; `None` if all are. Objects with
+/// only string keys are not copied.
+///
+/// # Errors
+/// If the names together take more than `limit` bytes.
+pub(super) fn distinct_members(members: &Object, limit: usize) -> Result<Option<Object>, TooLong> {
+    if !may_meet(members) {
+        return Ok(None);
+    }
+    // Both have random keys, so that an attacker cannot choose names that collide in both.
+    let hashers = [RandomState::new(), RandomState::new()];
+    let mut last = HashMap::default();
+    let mut hidden = Vec::new();
+    let mut taken = 0;
+    for (at, key) in members.keys().enumerate() {
+        let hash = hash(key, &hashers, &mut taken, limit)?;
+        match last.entry(hash) {
+            Entry::Vacant(free) => {
+                free.insert(at);
+            }
+            Entry::Occupied(mut earlier) => hidden.push(earlier.insert(at)),
+        }
+    }
+    if hidden.is_empty() {
+        return Ok(None);
+    }
+    hidden.sort_unstable();
+    let shown = members.iter().enumerate();
+    let shown = shown.filter(|(at, _)| hidden.binary_search(at).is_err());
+    let shown = shown.map(|(_, (key, value))| (key.clone(), value.clone()));
+    Ok(Some(Object::of_members(shown.collect())))
+}
+
+/// Hashes the name of a key, and adds its length to `taken`.
+fn hash(
+    key: &Value,
+    hashers: &[RandomState; 2],
+    taken: &mut usize,
+    limit: usize,
+) -> Result<[u64; 2], TooLong> {
+    let name = Writer::new(limit.saturating_sub(*taken)).name(key);
+    let name = name.map_err(|_| TooLong(limit))?;
+    *taken = taken.saturating_add(name.len());
+    if *taken > limit {
+        return Err(TooLong(limit));
+    }
+    Ok(hashers.each_ref().map(|hasher| {
+        let mut hash = hasher.build_hasher();
+        hash.write(name.as_bytes());
+        hash.finish()
+    }))
 }

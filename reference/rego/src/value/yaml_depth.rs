@@ -95,8 +95,8 @@ impl Readings {
             // within single quotes.
             b'"' if !within_word && !matches!(before, b'"' | b'\'') => next.double = self.outside,
             b'\'' if !within_word && before != b'"' => next.single = self.outside,
-            // In a block scalar it is not a comment, but there nothing else counts before the line
-            // ends.
+            // In a block scalar, `#` does not begin a comment, but there nothing else counts before
+            // the line ends.
             b'#' if space => {
                 next.outside = None;
                 next.comment = self.outside;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::cargo::cargo;
-use crate::postgres::done;
+use crate::command::complete;
 use crate::{release_build, report, root};
 
 /// Packages of this project, which the test profile does not optimise.
@@ -39,7 +39,7 @@ pub(crate) fn program(released: bool) -> Result<PathBuf, Box<dyn Error>> {
             &format!("profile.dev.package.{package}.opt-level=2"),
         ]);
     }
-    done(&mut command)?;
+    complete(&mut command)?;
     // Copies the program, because the next test build overwrites it.
     let folder = root().join("target/attack");
     fs::create_dir_all(&folder)?;

@@ -7,7 +7,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
 use super::storage::target;
-use crate::postgres::done;
+use crate::command::complete;
 use crate::servers::{Failure, Message, Peer, PeerScript};
 
 /// Git repository in a folder, with a branch `main`.
@@ -44,7 +44,7 @@ impl Repository {
         command.args(["-c", "user.name=a", "-c", "user.email=a@localhost"]);
         command.args(["-c", "commit.gpgsign=false"]);
         let command = command.args(arguments).current_dir(&self.0);
-        done(command).map_err(|why| why.to_string().into())
+        complete(command).map_err(|why| why.to_string().into())
     }
 
     /// Serves the repository over HTTP, under any path prefix.

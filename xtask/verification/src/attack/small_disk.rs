@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::postgres::done;
+use crate::command::complete;
 use crate::servers::Failure;
 
 /// Size of the file system.
@@ -33,7 +33,7 @@ impl SmallDisk {
             "tmpfs",
             folder,
         ]);
-        done(&mut command).map_err(|why| why.to_string())?;
+        complete(&mut command).map_err(|why| why.to_string())?;
         Ok(Self(folder.into()))
     }
 

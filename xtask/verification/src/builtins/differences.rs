@@ -6,9 +6,9 @@ use std::fs;
 use regex::{Captures, Regex};
 use serde::Deserialize;
 
+use super::answers::Answers;
 use super::call::Call;
 use super::schemas;
-use super::sides::Answers;
 use crate::root;
 
 /// Known reasons for different results.

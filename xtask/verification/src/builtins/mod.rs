@@ -1,5 +1,6 @@
 //! Compares generated calls of every built-in function with the real OPA.
 
+mod answers;
 mod call;
 mod declared;
 mod differences;

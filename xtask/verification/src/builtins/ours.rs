@@ -3,8 +3,8 @@
 use rego::value::from_json;
 use rego::{EvalError, Evaluation, Policy, Query, QueryOptions, Solution, Value};
 
+use super::answers::{Outcome, UNDEFINED};
 use super::call::{Call, answers, query};
-use super::sides::{Outcome, UNDEFINED};
 
 /// Evaluates calls in one query; returns their values, or the error of the query.
 pub(super) fn values(calls: &[Call]) -> Outcome {

@@ -5,11 +5,12 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::fs;
 
+use super::answers::{Answers, UNDEFINED};
 use super::call::Call;
 use super::calls;
 use super::declared::Function;
 use super::ours;
-use super::sides::{Answers, Sides, UNDEFINED, Verdict};
+use super::sides::{Sides, Verdict};
 use crate::{report, root};
 
 /// Path of the table, relative to the root of the workspace.

@@ -3,30 +3,17 @@
 use std::error::Error;
 use std::path::Path;
 
+use super::answers::Answers;
 use super::call::Call;
 use super::differences::Known;
 use super::{ours, theirs};
 use crate::servers::RestartingOpa;
-
-/// Results of calls on one side, or the error of their query. A result consists of the value as
-/// JSON and as a Rego literal, each in a list; both lists are empty if the call is undefined.
-pub(super) type Outcome = Result<Vec<String>, String>;
-
-/// Result of an undefined call.
-pub(super) const UNDEFINED: &str = "[] []";
 
 /// Connection to OPA, with the known differences.
 #[derive(Debug)]
 pub(super) struct Sides {
     opa: RestartingOpa,
     known: Known,
-}
-
-/// Results of the same calls on both sides.
-#[derive(Debug)]
-pub(super) struct Answers {
-    pub(super) ours: Outcome,
-    pub(super) theirs: Outcome,
 }
 
 /// Outcome of the comparison of one call.
@@ -102,24 +89,5 @@ impl Sides {
             None => Verdict::Different,
         };
         Ok((answers, verdict))
-    }
-}
-
-impl Answers {
-    /// Returns true if all calls are undefined on both sides.
-    fn both_are_undefined(&self) -> bool {
-        let is_undefined = |side: &Outcome| {
-            let all = |answers: &Vec<String>| answers.iter().all(|answer| answer == UNDEFINED);
-            side.as_ref().is_ok_and(all)
-        };
-        is_undefined(&self.ours) && is_undefined(&self.theirs)
-    }
-
-    /// Formats the results of one side for reports.
-    pub(super) fn shown(side: &Outcome) -> String {
-        match side {
-            Ok(answers) => answers.join(" "),
-            Err(why) => format!("error: {why}"),
-        }
     }
 }

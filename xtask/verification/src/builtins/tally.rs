@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 
+use super::answers::{Answers, UNDEFINED};
 use super::call::Call;
 use super::declared::Function;
 use super::shrink;
-use super::sides::{Answers, Sides, UNDEFINED, Verdict};
+use super::sides::{Sides, Verdict};
 use crate::report;
 
 /// Counts of the compared calls, and the differences that were found.

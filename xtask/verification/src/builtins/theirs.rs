@@ -6,8 +6,8 @@ use rego::Value;
 use rego::value::from_json;
 use serde_json::json;
 
+use super::answers::{Outcome, UNDEFINED};
 use super::call::{self, Call};
-use super::sides::{Outcome, UNDEFINED};
 use crate::servers::{Client, RestartingOpa};
 
 /// Returns the outcome of a request during which OPA panics.

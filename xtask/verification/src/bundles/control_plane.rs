@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::at;
 use crate::cargo::cargo;
-use crate::postgres::done;
+use crate::command::complete;
 use crate::root;
 use crate::servers::{HANG_LIMIT, free_address};
 
@@ -198,7 +198,7 @@ impl Plane {
     /// When the process has ended.
     pub(super) fn signal(&self, name: &str) -> Result<(), Box<dyn Error>> {
         let mut command = Command::new("kill");
-        done(command.args(["-s", name, &self.id().to_string()]))
+        complete(command.args(["-s", name, &self.id().to_string()]))
     }
 
     /// Kills the process (SIGKILL).
@@ -226,5 +226,5 @@ pub(super) fn program() -> PathBuf {
 /// When it does not build.
 pub(super) fn build() -> Result<(), Box<dyn Error>> {
     let arguments = ["build", "--workspace", "--all-targets"];
-    done(cargo().current_dir(root()).args(arguments))
+    complete(cargo().current_dir(root()).args(arguments))
 }

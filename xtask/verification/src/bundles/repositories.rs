@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::archive;
 use super::at;
 use super::control_plane::{Administrator, Home};
-use crate::postgres::done;
+use crate::command::complete;
 use crate::servers::{ExternalProcess, HANG_LIMIT, free_address};
 use crate::{apt, report};
 
@@ -177,7 +177,7 @@ impl Repository {
 }
 
 fn git(folder: &Path, arguments: &[&str]) -> Result<(), Box<dyn Error>> {
-    done(
+    complete(
         Command::new("git")
             .args(["-c", "user.name=Proof", "-c", "user.email=proof@localhost"])
             .arg("-C")
@@ -257,7 +257,7 @@ impl Ssh {
             (&host_key, ""),
         ] {
             let mut command = Command::new("ssh-keygen");
-            done(
+            complete(
                 command
                     .args(["-q", "-t", "ed25519", "-N", passphrase, "-f"])
                     .arg(path),

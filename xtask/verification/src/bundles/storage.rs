@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::postgres::done;
+use crate::command::complete;
 use crate::real_opa::go_program;
 use crate::servers::{ExternalProcess, free_address};
 use crate::{apt, report, root};
@@ -244,7 +244,7 @@ impl Storage {
             json!(AZURE_KEY),
             json!(BUCKET),
         );
-        done(
+        complete(
             Command::new("node")
                 .args(["-e", &text])
                 .env("NODE_PATH", azure_packages()?)
@@ -292,7 +292,7 @@ fn azure_packages() -> Result<PathBuf, Box<dyn Error>> {
     if !packages.join(".bin/azurite-blob").is_file() {
         report("installing", &AZURE_PACKAGES.join(" "));
         fs::create_dir_all(&folder)?;
-        done(
+        complete(
             Command::new("npm")
                 .args(["install", "--no-audit", "--no-fund", "--silent", "--prefix"])
                 .arg(&folder)

@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::cargo::cargo;
-use crate::postgres::done;
+use crate::command::complete;
 use crate::release_build::PACKAGES;
 use crate::servers::Server;
 use crate::{real_opa, report, root};
@@ -84,7 +84,7 @@ fn python(mode: &str, packages: &Packages, server: SocketAddr, folder: &Path) ->
 pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     let packages = Packages::install()?;
     let opa = real_opa::build()?;
-    done(cargo().current_dir(root()).arg("build").args(PACKAGES))?;
+    complete(cargo().current_dir(root()).arg("build").args(PACKAGES))?;
     let reference = root().join("target/debug/reference");
     let listed = fs::read_to_string(root().join(FOLDER).join("differences.toml"))?;
     let mut differences = Differences::read(&listed)?;

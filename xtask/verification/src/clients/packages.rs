@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use super::FOLDER;
-use crate::postgres::done;
+use crate::command::complete;
 use crate::stored_evidence::on_search_path;
 use crate::{lock_files, root};
 
@@ -52,7 +52,7 @@ impl Packages {
     /// Generates the database client.
     fn generate(&self) -> Result<(), Box<dyn Error>> {
         let node = on_search_path("node").ok_or("there is no Node.js")?;
-        done(
+        complete(
             Command::new(self.npm.join("node_modules/.bin/prisma"))
                 .current_dir(&self.npm)
                 .args(["generate", "--schema", "schema.prisma"])

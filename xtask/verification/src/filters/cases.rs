@@ -1,9 +1,9 @@
 //! Handwritten policies that are hard to translate.
 
 use rego::Value;
-use rego::value::from_json;
 
 use super::names::Schema;
+use super::rows::json;
 
 /// Policy on rows of the table `t`, or on pairs of rows of `t` and `u`, with its documents and
 /// input.
@@ -208,9 +208,4 @@ pub(super) fn case(rules: &str, confuses_kinds: bool) -> Case {
         written: false,
         schema: Schema::Plain,
     }
-}
-
-/// Parses a JSON value.
-pub(super) fn json(text: &str) -> Value {
-    from_json(text.as_bytes()).unwrap_or(Value::Null)
 }

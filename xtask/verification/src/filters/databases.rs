@@ -1,19 +1,16 @@
 //! Databases that run filters: SQLite in process, PostgreSQL and MariaDB as servers.
 
-use std::collections::BTreeSet;
 use std::error::Error;
 
 use rego::Value;
 use rego::filter::Dialect;
 use sqlx::{AssertSqlSafe, Connection, Executor, Row as _};
 
+use super::Selected;
 use super::mariadb::MariaDb;
 use super::names::{self, Schema};
 use super::rows::tables;
 use crate::postgres::Postgres;
-
-/// Ids of the rows that a query selects, or the database's error.
-pub(super) type Selected = Result<BTreeSet<i64>, String>;
 
 /// Runs each query on a database with the tables of every schema.
 ///

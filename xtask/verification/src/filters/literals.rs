@@ -7,12 +7,13 @@ use rego::Value;
 use rego::filter::Dialect;
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, Row as _};
 
-use super::cases::{Case, case, json};
-use super::databases::{self, Selected};
+use super::cases::{Case, case};
 use super::mariadb::{MariaDb, UTF8};
 use super::names;
 use super::postgresql::Session;
+use super::rows::json;
 use super::{Compiled, residual, rows, truth};
+use super::{Selected, databases};
 use crate::postgres::Postgres;
 use crate::report;
 

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::databases::Selected;
+use super::Selected;
 use crate::apt;
-use crate::postgres::done;
+use crate::command::complete;
 use crate::servers::HANG_LIMIT;
 
 /// Debian package of the server.
@@ -43,12 +43,12 @@ impl MariaDb {
         let folder = tempfile::Builder::new().prefix("mariadb-").tempdir()?;
         let is_root = Command::new("id").arg("-u").output()?.stdout.trim_ascii() == b"0";
         if is_root {
-            done(Command::new("chown").arg(ACCOUNT).arg(folder.path()))?;
+            complete(Command::new("chown").arg(ACCOUNT).arg(folder.path()))?;
         }
         let data = format!("--datadir={}", folder.path().join("data").display());
         let user = format!("--user={ACCOUNT}");
         let user: &[&str] = if is_root { &[&user] } else { &[] };
-        done(
+        complete(
             Command::new("mariadb-install-db")
                 .args(["--no-defaults", &data, "--skip-test-db"])
                 .arg("--auth-root-authentication-method=normal")

@@ -26,6 +26,9 @@ use crate::report;
 use cases::Case;
 use names::Schema;
 
+/// Ids of the rows that a query selects, or the database's error.
+type Selected = Result<BTreeSet<i64>, String>;
+
 /// Minimum percentage of filters that are conditions and do not select all or no rows.
 const CONDITIONAL: usize = 70;
 

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 
-use super::databases::Selected;
+use super::Selected;
 use crate::servers::HANG_LIMIT;
 
 /// Version of the protocol.

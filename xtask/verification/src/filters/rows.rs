@@ -1,7 +1,7 @@
 //! Tables whose rows contain values that are difficult for databases.
 
 use rego::Value;
-use rego::value::Number;
+use rego::value::{Number, from_json};
 
 use super::Columns;
 
@@ -225,7 +225,7 @@ pub(super) fn tables() -> [Table; 2] {
     ];
     let rows = joined.map(|(s, n, b)| {
         let columns = [("s", s), ("n", n), ("b", b)].into_iter();
-        let columns = columns.map(|(name, text)| (name, super::cases::json(text)));
+        let columns = columns.map(|(name, text)| (name, json(text)));
         columns.collect()
     });
     let second = Table {
@@ -234,4 +234,9 @@ pub(super) fn tables() -> [Table; 2] {
         rows: rows.into(),
     };
     [first, second]
+}
+
+/// Parses a JSON value.
+pub(super) fn json(text: &str) -> Value {
+    from_json(text.as_bytes()).unwrap_or(Value::Null)
 }

@@ -60,7 +60,7 @@ impl Peer {
     where
         F: Future<Output = PeerScript> + Send + 'static,
     {
-        Self::behind(port, |_| async {}, handler).await
+        Self::start_gated(port, |_| async {}, handler).await
     }
 
     /// Starts a server on a loopback port; 0 selects a free one. For each request, the server reads
@@ -68,7 +68,7 @@ impl Peer {
     ///
     /// # Errors
     /// When the port is in use.
-    pub(crate) async fn behind<G, F>(
+    pub(crate) async fn start_gated<G, F>(
         port: u16,
         gate: impl Fn(&Message) -> G + Send + Sync + 'static,
         handler: impl Fn(Message) -> F + Send + Sync + 'static,

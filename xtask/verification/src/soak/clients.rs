@@ -1,7 +1,5 @@
 //! Clients of the soak test; each writes only its own data.
 
-use std::collections::BTreeMap;
-use std::fmt;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
@@ -10,6 +8,7 @@ use tokio::time::sleep;
 
 use super::environment::{BUNDLE, DefinitionServer};
 use super::model::{Documents, Random};
+use super::tally::Tally;
 use crate::servers::{Failure, HANG_LIMIT, Message, Wire, request, request_with};
 
 /// Number of clients of each kind.
@@ -20,48 +19,6 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 /// Source address of the clients.
 const HERE: [u8; 4] = [127, 0, 0, 1];
-
-/// Results of one client, or the sum of several with the same name.
-#[derive(Debug, Default)]
-pub(super) struct Tally {
-    name: &'static str,
-    milliseconds: Vec<f64>,
-    /// Ids of the decisions that the client received.
-    pub(super) ids: Vec<String>,
-    /// Number of decisions without an id in the response; their ids are only in the decision log.
-    pub(super) unnamed: usize,
-}
-
-impl Tally {
-    /// Adds up the results with the same name.
-    pub(super) fn by_name(tallies: Vec<Self>) -> Vec<Self> {
-        let mut all: BTreeMap<&str, Self> = BTreeMap::new();
-        for tally in tallies {
-            let kept = all.entry(tally.name).or_default();
-            kept.name = tally.name;
-            kept.milliseconds.extend(tally.milliseconds);
-            kept.ids.extend(tally.ids);
-            kept.unnamed += tally.unnamed;
-        }
-        all.into_values().collect()
-    }
-}
-
-impl fmt::Display for Tally {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut times = self.milliseconds.clone();
-        times.sort_by(f64::total_cmp);
-        let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or(0.0);
-        write!(
-            to,
-            "{}: {} answers as they must be, p50 {:.1} ms, p99 {:.1} ms",
-            self.name,
-            times.len(),
-            at(50),
-            at(99)
-        )
-    }
-}
 
 /// Client with a connection to a server.
 struct Client {

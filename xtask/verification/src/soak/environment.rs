@@ -11,7 +11,7 @@ use rustix::process::Signal;
 use serde_json::json;
 use tokio::time::sleep;
 
-use super::clients::Tally;
+use super::tally::Tally;
 use crate::servers::{Failure, HANG_LIMIT, Message, Peer, PeerScript, Process, Sink};
 
 /// File name of the built bundle.

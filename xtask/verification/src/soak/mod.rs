@@ -5,6 +5,7 @@ mod clients;
 mod environment;
 mod memory;
 mod model;
+mod tally;
 
 use std::error::Error;
 use std::path::Path;
@@ -17,9 +18,9 @@ use tokio::time::sleep;
 use crate::attack::build;
 use crate::report;
 use crate::servers::Failure;
-use clients::Tally;
 use environment::Environment;
 use memory::Memory;
+use tally::Tally;
 
 /// Share of the duration in which memory may grow.
 const WARM_UP: f64 = 0.35;

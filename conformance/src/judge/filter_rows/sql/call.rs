@@ -4,8 +4,8 @@ use sqlparser::ast::{
     Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectNamePart,
 };
 
-use super::condition::Writer;
 use super::value::{Kind, SqliteValue, common_kind};
+use super::writer::Writer;
 use super::{FilterError, Language, NOT_PLAIN};
 
 impl Writer<'_> {
@@ -59,13 +59,13 @@ impl Writer<'_> {
         Ok(SqliteValue::new(sql, Kind::Text).collated(text.collation))
     }
 
-    /// Substring. In MySQL a negative start counts from the end.
+    /// Translates a substring. In MySQL a negative start counts from the end.
     fn substring_of(self, text: &str, start: &str, length: &str) -> String {
         let from_end = u8::from(self.is_for(Language::Mysql));
         format!("other_substring({text}, {start}, {length}, {from_end})")
     }
 
-    /// Position of a substring, zero if it is absent.
+    /// Translates the position of a substring, zero if it is absent.
     fn position_of(self, part: &str, text: &str, start: &str, values: &[&SqliteValue]) -> String {
         let any_case = u8::from(self.collation(values) == "NOCASE");
         format!("other_position({part}, {text}, {start}, {any_case})")
@@ -84,7 +84,7 @@ impl Writer<'_> {
         Ok(SqliteValue::new(sql, kind).collated(collation))
     }
 
-    /// The functions that choose among their arguments.
+    /// Translates functions that choose among their arguments; `None` for others.
     fn conditional_function(
         self,
         name: &str,
@@ -112,7 +112,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The functions that search for a substring.
+    /// Translates functions that search for a substring; `None` for others.
     fn search_function(
         self,
         name: &str,
@@ -140,8 +140,8 @@ impl Writer<'_> {
         })
     }
 
-    /// The functions that transform strings, count their characters, or show the type of a value
-    /// in JSON.
+    /// Translates functions that transform strings, count their characters, or return the JSON type
+    /// of a value; `None` for others.
     fn text_function(self, name: &str, sql: &[&str]) -> Option<(String, Kind)> {
         use Language::{Mysql, Postgresql, Sqlserver};
         let kind = match name {

@@ -3,37 +3,10 @@
 use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
 
 use super::value::{Kind, SqliteValue};
-use super::{FilterError, Language, NOT_PLAIN, Table, wrong};
+use super::writer::Writer;
+use super::{FilterError, Language, NOT_PLAIN, wrong};
 
-/// Maximum nesting depth of a condition.
-const DEEPEST: u32 = 200;
-
-/// Translates the conditions of a database to SQLite.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Writer<'t> {
-    pub(super) language: Language,
-    pub(super) table: &'t Table,
-    depth: u32,
-}
-
-impl<'t> Writer<'t> {
-    pub(super) fn new(language: Language, table: &'t Table) -> Self {
-        Self {
-            language,
-            table,
-            depth: 0,
-        }
-    }
-
-    /// Returns the writer for subexpressions, one level deeper.
-    pub(super) fn inner(self) -> Result<Self, FilterError> {
-        let depth = self.depth + 1;
-        if depth > DEEPEST {
-            return Err(wrong(format!("nested deeper than {DEEPEST}")));
-        }
-        Ok(Self { depth, ..self })
-    }
-
+impl Writer<'_> {
     /// Translates a condition.
     pub(super) fn condition(self, expr: &Expr) -> Result<String, FilterError> {
         let value = self.expression(expr)?;
@@ -72,7 +45,7 @@ impl<'t> Writer<'t> {
             Expr::IsNotNull(value) => format!("({} IS NOT NULL)", own.value(value)?.sql),
             Expr::IsTrue(inner) => own.truth_test(inner, "IS TRUE")?,
             Expr::IsNotTrue(inner) => own.truth_test(inner, "IS NOT TRUE")?,
-            // The form in which the parser receives IS DISTINCT FROM.
+            // `a IS DISTINCT FROM b`, which is parsed as `a <=> (b) IS FALSE`.
             Expr::IsFalse(inner) if own.is_distinction(inner) => {
                 format!("(NOT {})", own.condition(inner)?)
             }
@@ -112,7 +85,7 @@ impl<'t> Writer<'t> {
         Ok(SqliteValue::new(sql, Kind::Truth))
     }
 
-    /// Whether the database is this one.
+    /// Whether the conditions are for this database.
     pub(super) fn is_for(self, language: Language) -> bool {
         self.language == language
     }
@@ -236,7 +209,7 @@ impl<'t> Writer<'t> {
         ))
     }
 
-    /// Escape character of a pattern, if any.
+    /// Returns the escape character of a pattern; empty if there is none.
     fn escape(self, named: Option<&Value>) -> Result<String, FilterError> {
         let Some(named) = named else {
             let default = if self.is_for(Language::Sqlserver) {
@@ -256,7 +229,7 @@ impl<'t> Writer<'t> {
         Ok(text)
     }
 
-    /// Collation for comparing these values.
+    /// Returns the SQLite collation for comparing these values.
     pub(super) fn collation(self, values: &[&SqliteValue]) -> &'static str {
         let named = values.iter().find_map(|value| value.collation);
         named.unwrap_or(match self.language {

@@ -7,7 +7,8 @@ use rusqlite::{Connection, Error};
 
 type Compute = fn(&Arguments) -> Result<Cell, String>;
 
-/// The functions with their number of arguments. Each returns null if an argument is null.
+/// Name, number of arguments, and implementation of each function. A null argument makes the result
+/// null.
 const FUNCTIONS: [(&str, i32, Compute); 7] = [
     ("other_like", 5, like),
     ("other_position", 4, position),
@@ -27,7 +28,7 @@ const FUNCTIONS: [(&str, i32, Compute); 7] = [
 /// Registers the functions.
 ///
 /// # Errors
-/// SQLite rejects one.
+/// SQLite rejects a function.
 pub(in crate::judge::filter_rows) fn add(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     for (name, arguments, compute) in FUNCTIONS {
@@ -78,7 +79,7 @@ impl Arguments {
     }
 }
 
-/// Whether a string matches: string, pattern, escape or empty, case-insensitive, database.
+/// LIKE. Arguments: string, pattern, escape character or empty, case-insensitive, database.
 fn like(of: &Arguments) -> Result<Cell, String> {
     let escape = of.text(2).chars().next();
     let Some(pattern) = regex(&of.text(1), escape, &of.text(4))? else {
@@ -91,7 +92,7 @@ fn like(of: &Arguments) -> Result<Cell, String> {
     Ok(Cell::Integer(regex.is_match(&of.text(0)).into()))
 }
 
-/// Converts a pattern to a regular expression; absent if nothing matches it.
+/// Converts a LIKE pattern to a regular expression; `None` if no string matches the pattern.
 fn regex(pattern: &str, escape: Option<char>, database: &str) -> Result<Option<String>, String> {
     let literal = |letter: char| regex::escape(letter.encode_utf8(&mut [0; 4]));
     let mut regex = "(?s)^".to_owned();
@@ -131,7 +132,7 @@ fn regex(pattern: &str, escape: Option<char>, database: &str) -> Result<Option<S
     Ok(Some(regex + "$"))
 }
 
-/// Position of a substring: substring, string, start position, case-insensitive.
+/// Position of a substring. Arguments: substring, string, start position, case-insensitive.
 fn position(of: &Arguments) -> Result<Cell, String> {
     let (mut part, mut text) = (of.text(0), of.text(1));
     if of.is_set(3) {
@@ -146,7 +147,7 @@ fn position(of: &Arguments) -> Result<Cell, String> {
     Ok(Cell::Integer(i64::try_from(place).unwrap_or_default()))
 }
 
-/// Substring: string, start, length, whether a negative start counts from the end.
+/// Substring. Arguments: string, start, length, whether a negative start counts from the end.
 fn substring(of: &Arguments) -> Result<Cell, String> {
     let letters: Vec<char> = of.text(0).chars().collect();
     let count = i64::try_from(letters.len()).unwrap_or_default();
@@ -167,7 +168,7 @@ fn substring(of: &Arguments) -> Result<Cell, String> {
     Ok(Cell::Text(found.unwrap_or_default().iter().collect()))
 }
 
-/// Last characters of a string: string, number.
+/// Last characters of a string. Arguments: string, number of characters.
 fn right(of: &Arguments) -> Result<Cell, String> {
     let text = of.text(0);
     let wanted = usize::try_from(of.number(1)).unwrap_or_default();

@@ -8,13 +8,14 @@ mod condition;
 pub(super) mod functions;
 mod parse;
 mod value;
+mod writer;
 
 use super::{FilterError, Language, Table, Unless, sqlite};
-use condition::Writer;
+use writer::Writer;
 
-/// Size of the stack on which a clause is parsed and translated, in bytes: both recurse once per
-/// level of nesting, and a thread's stack is too small for the deepest clause that is allowed.
-/// Untouched pages of it use no memory.
+/// Size of the stack on which a clause is parsed and translated, in bytes. Both recurse once per
+/// level of nesting, and a thread's stack is too small for the deepest allowed clause. Untouched
+/// pages use no memory.
 const STACK: usize = 64 << 20;
 
 /// Returns the names of the rows that a clause, with or without the word WHERE, selects.

@@ -49,7 +49,8 @@ pub(super) fn condition(clause: &str, language: Language) -> Result<Expr, String
     }
 }
 
-/// Rejects what the parser accepts and the database does not, or does not skip as the parser does.
+/// Rejects operators that the parser accepts but the database does not, and comments that the
+/// parser skips but MySQL runs.
 fn refused(token: &Token, language: Language) -> Result<(), String> {
     match token {
         Token::DoubleEq => Err("unknown operator `==`".to_owned()),
@@ -64,7 +65,7 @@ fn refused(token: &Token, language: Language) -> Result<(), String> {
 }
 
 /// Replaces `a IS NOT DISTINCT FROM b` with `a <=> (b)`, and `a IS DISTINCT FROM b` with `a <=> (b)
-/// IS FALSE`: after FROM the parser would consume all that follows, where databases end before AND
+/// IS FALSE`. The parser takes everything after FROM as the operand; databases end it before AND
 /// and OR.
 fn bounded(tokens: Vec<Token>) -> Vec<Token> {
     use Keyword::{DISTINCT, FROM, IS, NOT};
@@ -75,7 +76,7 @@ fn bounded(tokens: Vec<Token>) -> Vec<Token> {
         .collect();
     let mut bounded = Vec::new();
     let mut depth = 0_usize;
-    // The depths at which to close parentheses, and what follows them.
+    // Depth at which each added parenthesis closes, and the tokens to add after it.
     let mut open: Vec<(usize, Vec<Token>)> = Vec::new();
     let mut rest = tokens.as_slice();
     while let [token, after @ ..] = rest {
@@ -120,8 +121,8 @@ fn bounded(tokens: Vec<Token>) -> Vec<Token> {
     bounded
 }
 
-/// Replaces the operator DIV with `^`. The parser panics if no number follows DIV, and conditions
-/// with either of them are left to the database.
+/// Replaces the operator DIV with `^`, because the parser panics if no number follows DIV. A
+/// condition with either operator is not evaluated here, so the result is the same.
 fn without_div(mut tokens: Vec<Token>) -> Vec<Token> {
     let mut before = Token::EOF;
     for token in &mut tokens {
@@ -152,7 +153,7 @@ const ENDS: [Keyword; 5] = [
     Keyword::ELSE,
 ];
 
-/// Checks that calls do not nest too deep, nor intervals, which nest without parentheses.
+/// Checks that calls and intervals do not nest too deep. Intervals nest without parentheses.
 fn check_calls(tokens: &[Token]) -> Result<(), String> {
     let mut before = &Token::EOF;
     let mut intervals = 0;

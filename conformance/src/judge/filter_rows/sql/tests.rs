@@ -337,22 +337,23 @@ fn thread_time() -> Duration {
         + Duration::from_nanos(now.tv_nsec.unsigned_abs())
 }
 
-/// CPU time of a clause, on a separate thread; none if it does not end.
+/// Returns the CPU time of a clause, on a separate thread; `None` if its evaluation does not end.
 fn cost(clause: &str, language: Language) -> Option<Duration> {
     let (sender, spent) = channel();
     let clause = clause.to_owned();
     std::thread::spawn(move || {
         let before = thread_time();
-        // Only the end matters.
+        // Only the time matters, not the rows.
         let _ = found(&clause, language);
-        // Nobody receives the time of one that took too long.
+        // Nobody receives the time of a clause that took too long.
         let _ = sender.send(thread_time().saturating_sub(before));
     });
     spent.recv_timeout(HANG_LIMIT).ok()
 }
 
-/// Maximum cost of a hostile clause, as a multiple of that of a plain one of usual length. One that
-/// reaches SQLite's instruction limit costs a few hundred times as much.
+/// Maximum cost of a hostile clause, as a multiple of the cost of a plain clause of usual length. A
+/// clause that reaches SQLite's instruction limit costs a few hundred times as much as the plain
+/// one.
 const TIMES: u32 = 2_000;
 
 #[test]

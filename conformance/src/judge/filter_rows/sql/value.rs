@@ -5,7 +5,7 @@ use sqlparser::ast::{
     SetExpr, UnaryOperator, Value,
 };
 
-use super::condition::Writer;
+use super::writer::Writer;
 use super::{FilterError, Language, NOT_PLAIN, wrong};
 use crate::judge::filter_rows::sqlite::{self, identifier};
 
@@ -23,7 +23,7 @@ pub(super) struct SqliteValue {
 pub(super) enum Kind {
     Number,
     Text,
-    /// The truth of a condition, which SQL Server does not have as a value.
+    /// The result of a condition, which is not a value in SQL Server.
     Truth,
     Other,
 }
@@ -47,7 +47,8 @@ impl SqliteValue {
         self
     }
 
-    /// Returns the value to compare with another: against a number, a string counts as one.
+    /// Returns the value as it is compared with another. Compared with a number, a string is
+    /// converted.
     pub(super) fn comparable_with(&self, other: &Self) -> String {
         match (self.kind, other.kind) {
             (Kind::Text, Kind::Number) => format!("CAST({} AS NUMERIC)", self.sql),
@@ -284,7 +285,7 @@ impl Writer<'_> {
     }
 }
 
-/// Returns the kind of all values, or `Other` if it differs.
+/// Returns `Text` or `Number` if all values are of that kind, otherwise `Other`.
 pub(super) fn common_kind(values: &[SqliteValue]) -> Kind {
     let is_all = |kind| values.iter().all(|value| value.kind == kind);
     let kinds = [Kind::Text, Kind::Number];

@@ -120,13 +120,13 @@ fn with_unknown_key(step: Step) -> Step {
     step.authorization("Bearer {ns}-never-issued")
 }
 
-/// The same request without a key and with one that was never issued.
+/// Sends the request without a key and with one that was never issued.
 fn refused(told: Scenario, step: Step) -> Scenario {
     told.when(step.clone().anonymous().expect(status()))
         .when(with_unknown_key(step).expect(status()))
 }
 
-/// A request without a valid key for a resource that was just created with a key.
+/// Creates a resource with a key, and sends the request without a valid one.
 fn keyless(resource: Resource, step: Step) -> Scenario {
     refused(scenario().given(resource.create()), step)
 }
@@ -139,12 +139,13 @@ fn keyless_get(resource: Resource) -> Scenario {
     keyless(resource, get(resource.item("")))
 }
 
-/// A rejected request has no effect.
+/// Expects that a rejected DELETE has no effect.
 fn keyless_delete(resource: Resource) -> Scenario {
     keyless(resource, delete(resource.item(""))).when(get(resource.item("")).expect(status()))
 }
 
-/// Reads of a secret do not show a change, only whether it exists.
+/// Expects that rejected requests neither change nor create a resource. Reads of a secret show only
+/// whether it exists, not a change.
 fn keyless_change(resource: Resource) -> Scenario {
     let told = keyless(resource, resource.change())
         .when(get(resource.item("")).expect(at(resource.field)));
@@ -158,12 +159,12 @@ fn keyless_document(step: Step) -> Scenario {
     refused(told, step)
 }
 
-/// A rejected request has no effect.
+/// Expects that a rejected change of a document has no effect.
 fn keyless_document_change(step: Step) -> Scenario {
     keyless_document(step).when(get(document("limits")).expect(at("/result")))
 }
 
-/// Properties of the responses to a missing and to an invalid key.
+/// Judges the responses to a missing and to an invalid key.
 fn unauthorized(judge: fn(Step) -> Step) -> Scenario {
     scenario()
         .given(BUNDLE.create())

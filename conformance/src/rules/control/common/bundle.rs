@@ -49,7 +49,7 @@ pub(crate) const RULES: &[Rule] = &[
             ],
             |scenario, (form, value)| {
                 let path = format!("/v1/bundles/{{ns}}-{form}");
-                // Null may replace another value, not itself.
+                // A value may be stored as null, except null itself.
                 let null = (!value.is_null()).then_some(Kind::Null);
                 let kinds = [Kind::String, Kind::Absent]
                     .into_iter()
@@ -158,7 +158,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A bundle definition that must be accepted, and one field that is read back.
+/// Expects that a bundle with this definition is accepted, and this fact of its GET response.
 fn taken(definition: Value, fact: Expectation) -> Scenario {
     scenario()
         .when(
@@ -169,7 +169,7 @@ fn taken(definition: Value, fact: Expectation) -> Scenario {
         .when(get("/v1/bundles/{ns}").expect(fact))
 }
 
-/// A bundle with this definition, read back.
+/// Writes a bundle with this definition, and reads it back.
 fn stored(definition: Value, read: fn(Step) -> Step) -> Scenario {
     scenario()
         .given(put("/v1/bundles/{ns}").json(definitions::bundle("", definition)))

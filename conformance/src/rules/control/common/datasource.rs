@@ -96,7 +96,7 @@ fn complete() -> Value {
     })
 }
 
-/// A source with one complete datasource, read back.
+/// Writes a source with one complete datasource, and expects this fact of its GET response.
 fn kept(fact: Expectation) -> Scenario {
     scenario()
         .given(SECRET.create())
@@ -114,7 +114,7 @@ fn probe(name: &str, datasource: Value) -> Step {
     SOURCE.define(&format!("-{name}"), json!({"datasources": [datasource]}))
 }
 
-/// A bundle with fetched data.
+/// Defines a bundle with the data that a datasource with these fields fetches.
 fn fetching(fields: Value) -> Scenario {
     let shop = distributed().given(feed(
         json!({"text": r#"{"alice": "admin", "bob": "guest"}"#}),

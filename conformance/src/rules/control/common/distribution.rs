@@ -4,7 +4,8 @@ use crate::rules::control::distribution::*;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
-    // A control plane requests the commit again after it has given up the first attempt.
+    // The second request for the commit shows that the control plane has given up the first
+    // attempt.
     Rule::new("failed-build", || {
         let again = || source("shop", json!({"git": git("shop")}));
         let asked = "/taken/git/shop?answer=references&commit={broken}";
@@ -64,7 +65,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A bundle by which the engine decides.
+/// A scenario in which the engine already decides by a bundle.
 fn shop() -> Scenario {
     named(distributed(), "shop")
         .given(bundle(

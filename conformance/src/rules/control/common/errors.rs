@@ -101,7 +101,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A request for an absent resource, next to an existing one.
+/// Expects the status and code of a request for an absent resource, while another one exists.
 fn absent(resource: Resource, step: Step) -> Scenario {
     scenario()
         .given(resource.create())
@@ -112,7 +112,7 @@ fn absent_get(resource: Resource) -> Scenario {
     absent(resource, get(resource.item("-absent")))
 }
 
-/// The existing resource remains.
+/// Deletes an absent resource, and expects that the existing one remains.
 fn absent_delete(resource: Resource) -> Scenario {
     absent(resource, delete(resource.item("-absent"))).when(get(resource.item("")).expect(status()))
 }
@@ -131,7 +131,7 @@ fn misnamed_bundle() -> Step {
     BUNDLE.define("", fields)
 }
 
-/// The errors that any target can be made to return.
+/// Judges the errors that every target can be made to return.
 fn every_error(judge: fn(Step) -> Step) -> Scenario {
     scenario()
         .given(BUNDLE.create())

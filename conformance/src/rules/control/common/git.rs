@@ -74,12 +74,12 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A source with some files of the repository `shop`.
+/// Defines a source that selects files of the repository `shop` by these fields.
 fn selecting(end: &str, fields: Value) -> Step {
     source(end, json!({"git": definitions::with(git("shop"), fields)}))
 }
 
-/// Sources with each of these repositories are accepted and read back.
+/// Expects that sources with each of these repositories are accepted and read back.
 fn taken(repositories: &[&str]) -> Scenario {
     let numbered = repositories.iter().zip(1..);
     scenario().each(numbered, |told, (repo, number)| {
@@ -91,14 +91,14 @@ fn taken(repositories: &[&str]) -> Scenario {
     })
 }
 
-/// A source with this Git object; one field is read back.
+/// Defines a source with this Git object, and reads one field back.
 fn kept(git: Value, field: &str) -> Scenario {
     scenario()
         .given(put("/v1/sources/{ns}").json(definitions::source(json!({"git": git}))))
         .when(get("/v1/sources/{ns}").expect(at(format!("/result/git/{field}"))))
 }
 
-/// A Git object with every field that needs nothing else to exist.
+/// A Git object with every field that does not refer to another resource.
 fn complete() -> Value {
     definitions::git(json!({
         "commit": "9fceb02d0ae598e95dc970b74767f19372d61af8",
@@ -108,7 +108,8 @@ fn complete() -> Value {
     }))
 }
 
-/// A source whose Git object has no optional fields is accepted without the field.
+/// Expects that a source whose Git object has no optional fields is accepted, and read without this
+/// field.
 fn optional(field: &str) -> Scenario {
     scenario()
         .when(

@@ -8,7 +8,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("result-is-array", || {
         each_list(1, |list| get(list).expect(kind("/result", Kind::Array)))
     }),
-    // A server may have predefined definitions, and then none of its lists is empty.
+    // A server may have predefined resources, so that its lists are not empty.
     Rule::new("empty-list", || {
         let empty = || {
             either([
@@ -36,7 +36,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("next-cursor-string-when-more", || {
         scenario().each(RESOURCES, |told, resource| {
             let page = format!("{}?limit=1", resource.list);
-            // Two remain for the second page, which has room for one.
+            // Two of the three resources remain for the second page, whose limit is one.
             told.given(resource.create_many(3))
                 .when(
                     get(page.as_str())
@@ -56,7 +56,7 @@ pub(crate) const RULES: &[Rule] = &[
         told.changes_global()
     }),
     Rule::new("cursor-is-opaque", || {
-        // Cursors may contain names, so some of these have characters with a meaning in a query.
+        // Cursors may contain names, so some names have characters with a meaning in a query.
         scenario().each(RESOURCES, |told, resource| {
             told.given(resource.create_many(3))
                 .each(["-a%26b%3Dc", "-a%2Bb", "-a%3Fb%23c"], |told, end| {
@@ -68,7 +68,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// Own resources in every collection, and the list of each, with the same expectations.
+/// Creates resources in every collection, and reads the list of each with the same expectations.
 fn each_list(items: u32, read: fn(&str) -> Step) -> Scenario {
     scenario().each(RESOURCES, |told, resource| {
         told.given(resource.create_many(items))
@@ -76,8 +76,8 @@ fn each_list(items: u32, read: fn(&str) -> Step) -> Scenario {
     })
 }
 
-/// Checks the items of one collection's list, and that our own are among them, with all their
-/// fields. Names are not encoded in a list.
+/// Checks the type of the items of a list, and that those of the scenario are among them with all
+/// their fields. Names are not encoded in a list.
 fn items_are(resource: Resource, form: Kind) -> Scenario {
     let list = walk(resource.list)
         .expect(each("/result/*", form))

@@ -70,7 +70,7 @@ fn is_json(step: Step) -> Step {
     step.expect(success()).expect(media_type())
 }
 
-/// A rejected request neither changes nor creates anything.
+/// Expects that a rejected request neither changes nor creates anything.
 fn broken_put(resource: Resource) -> Scenario {
     scenario()
         .given(resource.create())

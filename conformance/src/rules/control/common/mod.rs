@@ -1,4 +1,4 @@
-//! Rules that hold for several endpoints, each written once over a table of resource kinds.
+//! Rules that apply to several endpoints. Each is written once, for a table of resource kinds.
 
 use crate::rules::control::definitions;
 use crate::scenario::*;
@@ -29,17 +29,17 @@ pub(crate) mod updates;
 pub(crate) mod usage;
 pub(crate) mod versioning;
 
-/// A kind of resource, as far as the common rules need it.
+/// A kind of resource, with the properties that the common rules need.
 #[derive(Debug, Clone, Copy)]
 struct Resource {
-    /// The path of its list.
+    /// Path of the list.
     list: &'static str,
-    /// A definition whose name has this suffix, with these fields, and all that a server may
-    /// require.
+    /// Returns a definition with these fields and all others that a server may require, for a name
+    /// with this suffix.
     complete: fn(&str, Value) -> Value,
-    /// A field of a definition.
+    /// The field of the first definition.
     first: fn() -> Value,
-    /// Another value of the same field.
+    /// The field of the second definition: the same one with another value.
     second: fn() -> Value,
     /// Pointer to the name in a GET response.
     name: &'static str,
@@ -48,7 +48,7 @@ struct Resource {
 }
 
 impl Resource {
-    /// The path of the scenario's own resource with this (encoded) suffix of its name.
+    /// The path of the scenario's own resource whose name has this (encoded) suffix.
     fn item(self, end: &str) -> String {
         format!("{}/{{ns}}{end}", self.list)
     }
@@ -58,17 +58,17 @@ impl Resource {
         self.create_as("")
     }
 
-    /// A PUT of the first definition under a longer name.
+    /// A PUT of the first definition under a name with this suffix.
     fn create_as(self, end: &str) -> Step {
         self.define(end, json!({}))
     }
 
-    /// A PUT of the first definition with more fields, or other ones.
+    /// A PUT of the first definition with these fields added or replaced.
     fn define(self, end: &str, more: Value) -> Step {
         put(self.item(end)).json(self.definition(end, more))
     }
 
-    /// The first definition with more fields, or other ones.
+    /// The first definition with these fields added or replaced.
     fn definition(self, end: &str, more: Value) -> Value {
         (self.complete)(end, definitions::with((self.first)(), more))
     }
@@ -78,12 +78,12 @@ impl Resource {
         self.define("", (self.second)())
     }
 
-    /// A GET of its list with one item: a page that another one may follow.
+    /// A GET of the first page of the list, with one item.
     fn first_page(self) -> Step {
         get(format!("{}?limit=1", self.list))
     }
 
-    /// Checks by GET that it has the field.
+    /// Checks by GET that the resource has the field of this definition.
     fn is(self, definition: fn() -> Value) -> Step {
         let field = match self.field.strip_prefix("/result/") {
             Some(field) => definition()
@@ -95,12 +95,12 @@ impl Resource {
         get(self.item("")).shows([Check::Equals(self.field.to_owned(), field)])
     }
 
-    /// Checks by GET that it does not exist.
+    /// Checks by GET that the resource does not exist.
     fn is_gone(self) -> Step {
         get(self.item("")).shows([Check::StatusFrom(400, 499)])
     }
 
-    /// PUTs of several resources, numbered.
+    /// PUTs of several resources with numbered names.
     fn create_many(self, count: u32) -> Step {
         self.create_as("-{i}").times(count)
     }
@@ -145,8 +145,8 @@ const SECRET: Resource = Resource {
 
 const RESOURCES: [Resource; 4] = [BUNDLE, SOURCE, STACK, SECRET];
 
-/// Skips servers that accept any key for any request: they show nothing about keys, or about health
-/// without them.
+/// Requires a server that rejects requests without a key. Other servers show nothing about keys, or
+/// about health checks without them.
 pub(crate) fn keys_are_asked_for() -> Step {
     get(BUNDLE.list)
         .anonymous()
@@ -158,18 +158,18 @@ pub(super) fn document(path: &str) -> String {
     document_of("", path)
 }
 
-/// The path of a source data document of the scenario's own source with this (encoded) suffix of
-/// its name.
+/// The path of a source data document of the scenario's own source whose name has this (encoded)
+/// suffix.
 pub(super) fn document_of(end: &str, path: &str) -> String {
     format!("{}/data/{path}", SOURCE.item(end))
 }
 
-/// A scenario whose own source exists.
+/// A scenario whose own source has been created.
 pub(super) fn with_source() -> Scenario {
     scenario().given(SOURCE.create())
 }
 
-/// A PUT of the scenario's own source under a longer name.
+/// A PUT of a source under the scenario's name with this suffix.
 pub(super) fn another_source(end: &str) -> Step {
     SOURCE.create_as(end)
 }

@@ -49,7 +49,7 @@ fn mismatched(resource: Resource) -> Scenario {
         .when(misnamed(resource, "", resource.first))
 }
 
-/// A rejected request neither changes nor creates anything.
+/// Expects that a rejected request neither changes nor creates anything.
 fn refused(resource: Resource) -> Scenario {
     scenario()
         .given(resource.create())

@@ -141,7 +141,7 @@ fn complete(kind: &str) -> Value {
     }
 }
 
-/// A bundle with a complete storage of this kind; one field is read back.
+/// Writes a bundle with a complete storage of this kind, and reads one field back.
 fn kept(kind: &'static str, field: &'static str) -> Scenario {
     scenario()
         .given(SECRET.create())
@@ -149,7 +149,7 @@ fn kept(kind: &'static str, field: &'static str) -> Scenario {
         .when(get("/v1/bundles/{ns}").expect(at(format!("/result/object_storage/{kind}/{field}"))))
 }
 
-/// A bundle whose storage has a number in this field must not be stored unchanged.
+/// Expects that a bundle whose storage has a number in this field is not stored unchanged.
 fn number_not_stored(scenario: Scenario, kind: &str, field: &str) -> Scenario {
     let end = format!("-{kind}-{}", field.replace('_', "-"));
     let name = format!("{{ns}}{end}");

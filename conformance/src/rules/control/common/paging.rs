@@ -37,7 +37,8 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("cursor-malformed", || odd_query("cursor=never-given-out")),
 ];
 
-/// One more than fits on a page, so that a page is full whatever else the target contains.
+/// Number of resources: one more than fits on a page, so that a page is full whatever else the
+/// target contains.
 const MORE_THAN_A_PAGE: u32 = 101;
 
 fn limited(resource: Resource) -> Scenario {
@@ -75,8 +76,8 @@ fn bounded(resource: Resource) -> Scenario {
         )
 }
 
-/// The largest limit is accepted. No document says that its page is full, so the page is only
-/// checked to be one: not empty, no larger than requested, and followed by another.
+/// Expects that the largest limit is accepted. No document says that the page is full, so it must
+/// only contain items, not more than requested, and be followed by another page.
 fn full(resource: Resource) -> Scenario {
     scenario()
         .given(resource.create_many(MORE_THAN_A_PAGE))
@@ -99,7 +100,8 @@ fn unlimited(resource: Resource) -> Scenario {
         )
 }
 
-/// Two more than fit on a page: at least one page ends between two of the scenario's own.
+/// Reads all pages of a list. The scenario creates two resources more than fit on a page, so that
+/// at least one page ends between two of them.
 fn walked(resource: Resource) -> Scenario {
     scenario()
         .given(resource.create_many(12))

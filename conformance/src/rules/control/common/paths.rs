@@ -20,12 +20,12 @@ pub(crate) const RULES: &[Rule] = &[
             write_and_read(told, resource, "-%2541")
         })
     }),
-    // A plus sign means a space in forms, not in paths.
+    // A plus sign is a space in forms, but not in paths.
     Rule::new("data-encoded-space", || {
         let told = document_at("upper%20limits").when(no_document(document("upper+limits")));
         rewritten_and_deleted(told, "upper%20limits")
     }),
-    // Whether a parent shows its children is unspecified; that it contains this one is wrong.
+    // Whether a parent shows its children is unspecified, but it must not have the child's members.
     Rule::new("data-encoded-slash", || {
         let told = document_at("limits%2Fupper")
             .when(no_document(document("limits%2Flower")))
@@ -109,7 +109,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A resource written under a name is read, and deleted, by the same name.
+/// Expects that a resource is read and deleted by the name under which it was written.
 fn known_by_name(resource: Resource, end: &str) -> Scenario {
     write_and_read(scenario(), resource, end)
         .when(delete(resource.item(end)).expect(success()))
@@ -132,7 +132,7 @@ fn document_at(path: &str) -> Scenario {
         .when(get(document(path)).expect(at("/result")))
 }
 
-/// The document at the path is replaced by POST, and then deleted.
+/// Replaces the document at the path by POST, and then deletes it.
 fn rewritten_and_deleted(told: Scenario, path: &str) -> Scenario {
     told.when(
         post(document(path))

@@ -90,13 +90,13 @@ fn library() -> Scenario {
     scenario().given(SOURCE.create())
 }
 
-/// One field of a requirement, read back from a resource of this kind.
+/// Writes a requirement in a resource of this kind, and reads one field back.
 fn kept(told: Scenario, resource: Resource, requirement: Value, field: &str) -> Scenario {
     told.given(resource.define("-with", json!({"requirements": [requirement]})))
         .when(get(resource.item("-with")).expect(at(format!("/result/requirements/0/{field}"))))
 }
 
-/// `source` of a requirement of one kind of resource.
+/// Writes a requirement in a resource of this kind, and reads the field `source` back.
 fn source_kept(resource: Resource) -> Scenario {
     let fields = json!({"requirements": [{"source": "{ns}"}]});
     library()
@@ -104,7 +104,7 @@ fn source_kept(resource: Resource) -> Scenario {
         .when(get(resource.item("-with")).expect(at("/result/requirements/0/source")))
 }
 
-/// One field of a requirement of every kind of resource that has requirements.
+/// Writes a requirement in every kind of resource that has them, and reads one field back.
 fn kept_everywhere(field: &str) -> Scenario {
     let requirement = json!({"source": "{ns}", "path": "data.lib", "prefix": "data.vendor.lib"});
     library().each([BUNDLE, SOURCE, STACK], |told, resource| {

@@ -1,4 +1,4 @@
-//! What the service does
+//! Rules of the section "What the service does": what all endpoints have in common.
 
 use super::{BUNDLE, RESOURCES, Resource, SOURCE, document_of, keys_are_asked_for};
 use crate::rules::control::definitions;
@@ -71,7 +71,7 @@ pub(crate) const RULES: &[Rule] =
                 )
         }),
         Rule::new("versioned-paths-need-authentication", || {
-            // Errors of missing resources do not reveal it either.
+            // Without a key, responses must not reveal that a resource is missing.
             let absent = |resource: Resource| get(resource.item("-absent"));
             let steps = RESOURCES
                 .into_iter()
@@ -169,11 +169,11 @@ pub(crate) const RULES: &[Rule] =
         }),
     ];
 
-/// A policy that decides by data.
+/// A policy that decides based on data.
 const SHOP: &str = "package shop\n\nimport rego.v1\n\ndefault allow := false\n\n\
                     allow if input.amount <= data.limits.most\n";
 
-/// A stored secret that would be noticed anywhere.
+/// A stored secret whose token would be noticed in a response.
 fn secret() -> Step {
     put("/v1/secrets/{ns}").json(json!({"value": {"type": "token_auth", "token": TOKEN}}))
 }

@@ -137,7 +137,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A source with this definition, read back.
+/// Writes a source with this definition, and reads it back.
 fn stored(definition: Value, read: fn(Step) -> Step) -> Scenario {
     scenario()
         .given(put("/v1/sources/{ns}").json(definitions::source(definition)))

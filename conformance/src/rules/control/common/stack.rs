@@ -105,8 +105,8 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A stack that applies to bundles with the chosen labels, and not to those with the others. The
-/// others are checked once a later change has reached them.
+/// Expects that a stack applies to bundles with the chosen labels, and not to those with the other
+/// labels. The latter are checked once a later change has reached them.
 fn reaching(selectors: Value, chosen: [Value; 2], others: [Value; 2]) -> Scenario {
     let bundles = |start: &'static str, labels: [Value; 2]| {
         let numbered = labels.into_iter().zip(1..);
@@ -132,7 +132,7 @@ fn reaching(selectors: Value, chosen: [Value; 2], others: [Value; 2]) -> Scenari
         })
 }
 
-/// A stack with this definition, read back.
+/// Writes a stack with this definition, and reads it back.
 fn stored(definition: Value, read: fn(Step) -> Step) -> Scenario {
     scenario()
         .given(put("/v1/stacks/{ns}").json(definitions::stack(definition)))

@@ -17,7 +17,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("secret-put-creates", || creates(SECRET)),
     Rule::new("secret-put-updates", || updates(SECRET)),
-    // Whether a bundle may have no fields at all is unspecified, but an accepted one exists.
+    // Whether a bundle may have no fields is unspecified. If it is accepted, it must exist.
     Rule::new("bundle-without-fields", || {
         scenario()
             .given(
@@ -49,7 +49,7 @@ fn updates(resource: Resource) -> Scenario {
         .when(walk(resource.list).expect(names("/result")))
 }
 
-/// The same, and then an object under one key is replaced by one under another.
+/// [`updates`], and then a replacement of an object with one key by one with another key.
 fn replaces(resource: Resource, third: Value) -> Scenario {
     updates(resource)
         .when(resource.define("", third).expect(success()))

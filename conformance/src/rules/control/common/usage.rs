@@ -42,7 +42,7 @@ pub(crate) const RULES: &[Rule] = &[
 struct Relation {
     used: Resource,
     user: Resource,
-    /// The fields of the user that name the used resource.
+    /// The fields of `user` that name the used resource.
     fields: fn() -> Value,
 }
 

@@ -1,7 +1,7 @@
 //! Authentication
 //!
-//! The setup's authorization policy serves the administrator, lets a reader read, and lets everyone
-//! read documents named `open`.
+//! The authorization policy of the setup `token-auth` lets the administrator do everything, lets a
+//! reader read, and lets everyone read documents named `open`.
 
 use crate::rules::engine::v1::compile::filters::tables::{ALL, filter};
 use crate::rules::engine::{module, policy, shared_policy};
@@ -54,7 +54,7 @@ pub(crate) const RULES: &[Rule] = &[
             )
             .when(get("/v1/data/{ns}/closed").expect(at("/result")))
     }),
-    // Servers that accept no modules have nothing at these paths.
+    // Does not run on servers that accept no modules, which have nothing at these paths.
     Rule::new("policy-decides-on-modules", || {
         let module_of = |end: &str, package: &str, rules: &str| {
             put(format!("/v1/policies/{{ns}}-{end}")).text("text/plain", module(package, rules))
@@ -94,7 +94,7 @@ fn put_closed() -> Step {
     put("/v1/data/{ns}/closed").json(json!("changed"))
 }
 
-/// Further changes of the closed document.
+/// Changes of the closed document by PATCH and DELETE.
 fn changes() -> [Step; 2] {
     let operations = json!([{"op": "replace", "path": "/closed", "value": "changed"}]);
     [
@@ -103,7 +103,7 @@ fn changes() -> [Step; 2] {
     ]
 }
 
-/// Further ways to read the closed document, by requests other than GET. A server may lack some.
+/// Reads of the closed document by POST. A server may lack some of these endpoints.
 fn decisions() -> [Step; 5] {
     let compiled = json!({"query": "data.{ns}.closed == input.x", "unknowns": ["input"]});
     [
@@ -115,7 +115,7 @@ fn decisions() -> [Step; 5] {
     ]
 }
 
-/// Further reads by GET. A server may lack some.
+/// Other protected reads by GET. A server may lack some of these endpoints.
 fn reads() -> [Step; 3] {
     [
         get("/v1/query?q=x%20%3D%20data.{ns}.closed"),
@@ -124,18 +124,18 @@ fn reads() -> [Step; 3] {
     ]
 }
 
-/// A request that is rejected, and reveals nothing.
+/// Expects that the request is rejected, and that the response reveals no closed document.
 fn refused(step: Step) -> Step {
     step.expect(error()).expect(without("inside"))
 }
 
-/// The same request without a token and with an unknown one.
+/// Expects rejections of the request without a token and with an unknown one.
 fn refused_to_strangers(told: Scenario, step: Step) -> Scenario {
     told.when(refused(step.clone().anonymous()))
         .when(refused(step.authorization("Bearer nobody")))
 }
 
-/// The response to a rejected request.
+/// Expects the documented properties of the response to a rejected request.
 fn refusal(caller: impl Fn(Step) -> Step) -> Scenario {
     documents().when(
         caller(get("/v1/data/{ns}/closed"))

@@ -56,7 +56,7 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(other_than("/decision_id", "second")),
             )
     }),
-    // Only a server that the suite starts is known not to log decisions.
+    // Needs a server that the suite starts: only such a server is known not to log decisions.
     Rule::new("decision-id-absent-without-logging", || {
         scenario()
             .fresh()

@@ -132,7 +132,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// Names of members that a reference syntax would interpret, encoded for a path.
+/// Names of members that a reference syntax would interpret, and their encodings in a path.
 pub(crate) const PLAIN: [(&str, &str); 9] = [
     ("a[0]", "a%5B0%5D"),
     ("a.b", "a.b"),
@@ -145,14 +145,14 @@ pub(crate) const PLAIN: [(&str, &str); 9] = [
     ("a&b=c+d?#", "a%26b%3Dc%2Bd%3F%23"),
 ];
 
-/// The same with quotes.
+/// Names like those of [`PLAIN`], with quotes.
 pub(crate) const QUOTED: [(&str, &str); 3] = [
     ("\"", "%22"),
     ("a\"]", "a%22%5D"),
     ("a\"]; data[\"b", "a%22%5D%3B%20data%5B%22b"),
 ];
 
-/// A value that no segment reaches.
+/// A value that no segment may reach.
 const HIDDEN: &str = "the hidden text";
 
 /// Segments that reach another document if they are pasted into a reference or a query.
@@ -164,8 +164,8 @@ const EXPRESSIONS: [&str; 5] = [
     "a%0Adata.{ns}.hidden",
 ];
 
-/// Members of these names are written, read, changed and removed by each method, and nothing else
-/// is.
+/// Expects that the methods write, read, change and remove members of these names, and nothing
+/// else.
 fn segments(names: &[(&str, &str)]) -> Scenario {
     let start = scenario().given(put("/v1/data/{ns}").json(json!({"a": {"b": "beside"}})));
     let start = names.iter().fold(start, |scenario, (name, segment)| {
@@ -196,7 +196,7 @@ fn segments(names: &[(&str, &str)]) -> Scenario {
     end.when(get("/v1/data/{ns}").expect(at("/result")))
 }
 
-/// Decisions that return their input, passed in each way.
+/// Requests for a rule that returns its input, which is passed by GET and by POST.
 fn seen(input: &Value) -> [Step; 3] {
     let encoded = encode(&input.to_string());
     [

@@ -89,7 +89,7 @@ fn two_mistakes() -> Step {
     policy("allow if missing > 1\n\ndeny if absent > 1")
 }
 
-/// The error of rejected rules; its location, if any, passes the check.
+/// Expects an error for these rules, whose location, if any, passes the check.
 fn located(scenario: Scenario, rules: &str, label: &'static str, check: Check) -> Scenario {
     let without = alternative("no location", [Check::Lacks(LOCATION.to_owned())]);
     scenario.when(

@@ -145,7 +145,7 @@ pub(crate) const RULES: &[Rule] = &[
             .when(policy("allow if missing > 1").expect(at("/errors/0/code")))
             .when(policy("allow if not data.{ns}.names[missing]").expect(at("/errors/0/code")))
     }),
-    // No rule of this name exists, which a health rule's endpoint reports as a failure.
+    // No health rule has this name, which the endpoint reports as a failure.
     Rule::new("health-failure-has-only-error", || {
         scenario().given(get("/health")).when(
             get("/health/{ns}")
@@ -206,7 +206,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A call that fails, with the members of every error object.
+/// Expects that the call fails, with the members of every error object.
 fn error_object(call: Step) -> Step {
     call.expect(error())
         .expect(kind("/code", Kind::Text))

@@ -1,7 +1,7 @@
 //! Events
 //!
-//! The expressions of the policies read different members of the input, and compare different
-//! numbers, which distinguish the events of one from those of another.
+//! Each expression of the policies reads another member of the input or compares another number,
+//! which distinguishes its events from those of the others.
 
 use crate::rules::engine::policy;
 use crate::rules::engine::v1::query::get::asking;
@@ -160,7 +160,7 @@ pub(crate) const RULES: &[Rule] = &[
             ])))
     }),
     Rule::new("fail-after-false", || {
-        // The decision is undefined, and still traced.
+        // The decision is undefined, but has a trace.
         let failed = [
             full("p", json!({"alpha": 3})),
             traced_get("p", "explain=full", &json!({"alpha": 3})),
@@ -281,7 +281,8 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A decision, and the log events with its identifier, as received by the fixture server.
+/// Requests a decision, and judges the log events with its identifier that the fixture server
+/// received.
 fn logged(judge: impl Fn(Step) -> Step) -> Scenario {
     scenario()
         .setup("decision-logs")
@@ -297,20 +298,20 @@ fn logged(judge: impl Fn(Step) -> Step) -> Scenario {
         ))
 }
 
-/// The status messages that the fixture server received.
+/// Judges the status messages that the fixture server received.
 fn pushed(judge: impl Fn(Step) -> Step) -> Scenario {
     let received = mock(get("/received/status"));
     let received = received.until([Check::AtLeast(String::new(), 1)]);
     scenario().setup("status").when(judge(received))
 }
 
-/// Binds a value and compares it.
+/// A rule that binds a value and compares it.
 pub(crate) const COMPARES: &str = "p if {\n\tx := input.alpha\n\tx > 17\n}";
 
-/// The same as a query.
+/// The body of [`COMPARES`] as a query.
 const COMPARISON: &str = "x = input.alpha; x > 17";
 
-/// Binds values in turn and compares them; then calls another rule.
+/// A rule that binds values in turn, compares them, and then calls another rule.
 pub(crate) const STEPS: &str =
     "p contains x if {\n\tx := input.alpha[_]\n\tx > 11\n\tq\n}\n\nq if input.beta > 2";
 
@@ -322,13 +323,13 @@ pub(crate) fn traced(rule: &str, parameters: &str, input: Value) -> Step {
     post(format!("/v1/data/{{ns}}/{rule}?{parameters}")).json(json!({"input": input}))
 }
 
-/// The same by GET.
+/// [`traced`] by GET.
 fn traced_get(rule: &str, parameters: &str, input: &Value) -> Step {
     let input = encode(&input.to_string());
     get(format!("/v1/data/{{ns}}/{rule}?input={input}&{parameters}"))
 }
 
-/// A query without input by GET and by POST.
+/// A query without input, by GET and by POST.
 pub(crate) fn queried(text: &str, parameters: &str) -> [Step; 2] {
     [
         get(format!("{}&{parameters}", asking(text))),
@@ -336,7 +337,7 @@ pub(crate) fn queried(text: &str, parameters: &str) -> [Step; 2] {
     ]
 }
 
-/// Decisions and queries that have a result and no trace.
+/// Expects that these decisions and queries have a result and no trace.
 fn untraced(data: [Step; 2], query: [Step; 2]) -> Scenario {
     let told = scenario().given(policy(STEPS));
     let told = told.each(data, |told, step| {
@@ -363,7 +364,7 @@ fn query(text: &str, input: Value) -> Step {
     post("/v1/query?explain=full").json(json!({"query": text, "input": input}))
 }
 
-/// The steps of an evaluation that fails once, backtracks and calls another rule.
+/// Expects the steps of an evaluation that fails once, backtracks and calls another rule.
 fn every_step(explain: &str) -> Scenario {
     scenario().given(policy(STEPS)).when(
         traced("p", explain, json!({"alpha": [11, 12], "beta": 3})).expect(trace([

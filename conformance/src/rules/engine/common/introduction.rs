@@ -56,7 +56,8 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// Each method of the Data API at the path of one existing document.
+/// Each method of the Data API for one document, from its creation to its removal. `end` is the
+/// suffix of its path.
 fn every_method(end: &str) -> [Step; 6] {
     let path = format!("/v1/data/{{ns}}{end}");
     let operations = r#"[{"op": "add", "path": "/added", "value": 2}]"#;

@@ -35,7 +35,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("policies-collection", || {
         scenario()
-            // A server that accepts one of them may remove resources of others.
+            // A server that accepts one of these methods may remove policies of other scenarios.
             .changes_global()
             .given(get("/v1/policies"))
             .each(["POST", "PUT", "DELETE"], |scenario, method| {

@@ -124,7 +124,7 @@ pub(crate) const RULES: &[Rule] = &[
 
 const CACHE_HIT: &str = "/metrics/counter_server_query_cache_hit";
 
-/// A read and a decision that report a time.
+/// Expects that a read and a decision report this time.
 fn documents_timed(timer: &'static str) -> Scenario {
     let read = get("/v1/data/{ns}/a?metrics=true");
     let decision = post("/v1/data/{ns}/a?metrics=true").json(json!({"input": {"who": "alice"}}));
@@ -134,7 +134,7 @@ fn documents_timed(timer: &'static str) -> Scenario {
         .when(decision.expect(kind(timer, Kind::Amount)))
 }
 
-/// A new policy.
+/// Expects that the write of a new policy reports this time.
 fn written_policy(timer: &str) -> Scenario {
     scenario().when(
         put("/v1/policies/{ns}?metrics=true")
@@ -143,14 +143,15 @@ fn written_policy(timer: &str) -> Scenario {
     )
 }
 
-/// A query that contains the scenario's own name, so that no earlier query equals it.
+/// Expects that a query reports this time. The query contains the scenario's own name, so that no
+/// earlier one equals it.
 fn fresh_query(timer: &str) -> Scenario {
     scenario().when(
         get("/v1/query?q=x%20%3D%20%22{ns}%22&metrics=true").expect(kind(timer, Kind::Amount)),
     )
 }
 
-/// The first read of a rule that has just been loaded.
+/// Expects that the first read of a new rule reports these times.
 fn instrumented(timers: &str) -> Scenario {
     scenario().given(policy("p := input.who")).when(
         post("/v1/data/{ns}/p?instrument=true")
@@ -159,9 +160,9 @@ fn instrumented(timers: &str) -> Scenario {
     )
 }
 
-/// Repeats the same read until it is a cache hit: other scenarios may empty the cache in between.
+/// Repeats the same read until it is a cache hit, which must not report this time.
 fn cached_without(timer: &str) -> Scenario {
-    // Requests of others to the same server evict entries from its cache.
+    // Requests of other scenarios would evict entries from the cache of a shared server.
     scenario()
         .fresh()
         .given(put("/v1/data/{ns}/a").json(json!(1)))

@@ -151,13 +151,13 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A module that a printer of the parsed form would format differently.
+/// A module whose formatting and comments are lost when it is printed from the parsed form.
 const ODDLY_WRITTEN: &str =
     "# Whose answer?\npackage   {ns}\n\n\n\nimport rego.v1\nanswer   :=   42\t# é\n\n\n";
 
 const TWO_EXPRESSIONS: &str = "allow if {\n\tinput.a\n\tinput.b\n}";
 
-/// Reads a module with these rules, with these expectations.
+/// Writes a module with these rules, and reads it with these expectations.
 fn read(rules: &str, expectations: impl IntoIterator<Item = Expectation>) -> Scenario {
     let reading = expectations
         .into_iter()
@@ -174,7 +174,7 @@ fn term(pointer: &str) -> [Expectation; 2] {
     ]
 }
 
-/// The terms of these constants, as the keys of rules that collect them.
+/// Expects the terms of these constants, as the keys of partial set rules.
 fn keys(constants: [&str; 2]) -> Scenario {
     scenario().each(constants, |scenario, constant| {
         scenario

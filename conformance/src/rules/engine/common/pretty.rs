@@ -67,7 +67,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A response is pretty-printed with `pretty=true`, and has as many lines with `pretty=false` as
+/// Expects a pretty-printed response with `pretty=true`, and as many lines with `pretty=false` as
 /// without the parameter.
 fn only_when_true(start: Scenario, path: &str, ask: impl Fn(String) -> Step) -> Scenario {
     let with = |value: &str| {

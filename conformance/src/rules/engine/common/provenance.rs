@@ -62,7 +62,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// Reads and evaluates a decision of an active bundle, with its provenance.
+/// Requests a decision of an active bundle by GET and by POST, with its provenance.
 fn with_bundles(judge: impl Fn(Step) -> Step) -> Scenario {
     loaded()
         .when(judge(get("/v1/data/rules/answer?provenance=true")))
@@ -71,7 +71,7 @@ fn with_bundles(judge: impl Fn(Step) -> Step) -> Scenario {
         ))
 }
 
-/// A read with provenance, of which one field is checked.
+/// Expects this type of one field of the provenance of a read.
 fn provenance(field: &str, of: Kind) -> Scenario {
     scenario()
         .given(put("/v1/data/{ns}/a").json(json!(1)))

@@ -19,7 +19,7 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(status()),
             )
     }),
-    // The setup's threshold is far above this length, which any usual threshold would compress.
+    // The response is far shorter than the setup's threshold, but longer than any usual one.
     Rule::new("short-response-stays-plain", || {
         scenario()
             .setup("gzip-threshold")

@@ -8,7 +8,7 @@ use crate::rules::engine::module;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
-    // A server that answers `GET /health?plugins=true` with 200 has all its plugins in OK.
+    // If `GET /health?plugins=true` responds with 200, all plugins are in the state OK.
     Rule::new("plugins-ready-after-start", || {
         scenario()
             .setup("decision-logs")
@@ -75,7 +75,7 @@ pub(crate) const RULES: &[Rule] = &[
             .when(get("/health/{ns}_not_ready").expect(status()))
             .when(get("/health/{ns}_ready").expect(status()))
     }),
-    // The bundle plugin is no longer OK when another bundle is discovered.
+    // The bundle plugin leaves the state OK when another bundle is discovered.
     Rule::new("plugins-ready-stays", || {
         scenario()
             .setup("discovery")
@@ -89,7 +89,7 @@ pub(crate) const RULES: &[Rule] = &[
             .when(get("/health/{ns}_ready").expect(status()))
             .when(get("/health/{ns}_not_ready").expect(status()))
     }),
-    // The second request after a failure shows that the engine has noticed the first.
+    // The second request after a failure shows that the engine has processed the first response.
     Rule::new("later-downloads-do-not-count", || {
         let failures = [
             ("status", json!({"status": 503})),
@@ -105,7 +105,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// Writes health rules for whether the plugins are ready, and whether the status plugin is.
+/// Writes health rules: all plugins are ready, not all are, the status plugin is OK.
 fn readiness() -> Step {
     put("/v1/policies/{ns}").text(
         "text/plain",
@@ -118,7 +118,7 @@ fn readiness() -> Step {
     )
 }
 
-/// Waits for a bundle's policy.
+/// Waits until the policy of the bundle with this root is active.
 fn answer(root: &str) -> Step {
     let there = Check::Equals("/result".to_owned(), json!(42));
     get(format!("/v1/data/{root}/answer")).until([there])

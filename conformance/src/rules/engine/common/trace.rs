@@ -54,7 +54,7 @@ pub(crate) const RULES: &[Rule] = &[
             ]),
         ])
     }),
-    // A body, as the document describes the parsed policy, is an array of expressions.
+    // In the documented form of a parsed policy, a body is an array of expressions.
     Rule::new("node-is-ast", || {
         every_event(&[
             trace_types(any_event().of("expr"), "/node", &[Kind::Object]),
@@ -100,7 +100,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// Rules of which each calls the next, and the last one has a comprehension.
+/// A chain of rules: each calls the next, and the last one has a comprehension.
 const NESTED: &str = "s if r
 
 r if p
@@ -109,7 +109,8 @@ p if q
 
 q if count([x | x := data.{ns}.facts.beta[_]]) > 1";
 
-/// The events of entering these, one from the other; the outermost may have further conditions.
+/// The events of entering the rules of [`NESTED`], each called by the one before. `outermost` may
+/// add conditions to the first event.
 fn nested(outermost: impl Fn(TraceEvent) -> TraceEvent) -> [TraceEvent; 5] {
     let rule = |called: &str| event("Enter").of("rule").holding(called);
     [
@@ -125,14 +126,14 @@ fn nested(outermost: impl Fn(TraceEvent) -> TraceEvent) -> [TraceEvent; 5] {
     ]
 }
 
-/// Facts of a trace that has events of all documented operations.
+/// Expects these facts of a trace that has events of all documented operations.
 fn every_event(facts: &[Expectation]) -> Scenario {
     let call = full("p", json!({"alpha": [11, 12], "beta": 3}));
     let call = facts.iter().cloned().fold(call, Step::expect);
     scenario().given(policy(STEPS)).when(call)
 }
 
-/// One part of the local bindings while the second expression is evaluated.
+/// Expects a term as this part of the local bindings while the second expression is evaluated.
 fn local_is_term(part: &'static str) -> Scenario {
     let (node_type, value) = match part {
         "key" => ("/locals/*/key/type", "/locals/*/key/value"),

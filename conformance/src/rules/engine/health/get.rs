@@ -8,9 +8,9 @@ use crate::scenario::*;
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("healthy-is-empty-object", || healthy("/health")),
     Rule::new("bundles-healthy", || healthy("/health?bundles=true")),
-    // One bundle exists, the other does not, or is invalid.
+    // At first no bundle exists, then one is invalid.
     Rule::new("bundles-not-activated-is-500", || {
-        // With both checks requested, either makes the server unhealthy.
+        // If both checks are requested, the failure of one makes the server unhealthy.
         let both = [
             "/health?bundles=true&plugins=true&exclude-plugin=bundle",
             "/health?plugins=true&exclude-plugin=bundle&bundles=true",
@@ -97,8 +97,8 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A server with a bundle that never arrives, and both checks requested. No document says that its
-/// plugins are not OK.
+/// Expects one of these responses to the bundle check of a server whose bundles never arrive. The
+/// plugin check may also succeed, because no document says that the plugins are not OK.
 fn unhealthy(said: Vec<Alternative>) -> Scenario {
     let healthy = alternative("healthy", [Check::Status(200)]);
     let or_healthy: Vec<_> = said.iter().cloned().chain([healthy]).collect();
@@ -111,12 +111,13 @@ fn unhealthy(said: Vec<Alternative>) -> Scenario {
         .when(get("/health?plugins=true").expect(either(or_healthy)))
 }
 
-/// A request that fails unless the server calls everything healthy: there is no rule of this name.
+/// Requests a health rule that does not exist. A server that does not reject the request reports
+/// everything as healthy.
 pub(crate) fn not_everything_is_healthy() -> Step {
     get("/health/{ns}").shows([Check::StatusFrom(400, 599)])
 }
 
-/// A server that was started without bundles is healthy by every check.
+/// Expects that a server without bundles is healthy by this check.
 fn healthy(path: &'static str) -> Scenario {
     scenario()
         .given(not_everything_is_healthy())

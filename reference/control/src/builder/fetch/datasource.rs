@@ -1,9 +1,10 @@
 //! Datasources: documents fetched with each build.
 
 use rego::value::from_json;
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use super::credentials::ResolvedCredentials;
+use super::datasource_config::Config;
 #[cfg(feature = "clouds")]
 use super::s3;
 use super::{BuildError, http};
@@ -31,7 +32,7 @@ pub(super) async fn fetch(
     limit: u64,
 ) -> Result<Vec<u8>, BuildError> {
     let none = Map::new();
-    let config = Config(definition.config.as_ref().unwrap_or(&none));
+    let config = Config::new(definition.config.as_ref().unwrap_or(&none));
     let bytes = match definition.kind.as_deref() {
         Some("http") => http::fetch(&config, held, hosts, limit).await?,
         #[cfg(feature = "clouds")]
@@ -54,50 +55,4 @@ pub(super) async fn fetch(
 /// Adds the name of the datasource to an error.
 pub(super) fn within(name: &str, failure: BuildError) -> BuildError {
     failure.within(&format!("datasource `{name}`"))
-}
-
-/// Config of a datasource.
-pub(super) struct Config<'d>(&'d Map<String, Value>);
-
-impl<'d> Config<'d> {
-    /// Returns a string member; empty if absent.
-    ///
-    /// # Errors
-    /// When it is not a string.
-    pub(super) fn text(&self, name: &str) -> Result<&'d str, BuildError> {
-        match self.0.get(name) {
-            None | Some(Value::Null) => Ok(""),
-            Some(Value::String(text)) => Ok(text),
-            Some(_) => Err(BuildError::config(format!(
-                "config.{name} must be a string"
-            ))),
-        }
-    }
-
-    /// Returns a required string member.
-    ///
-    /// # Errors
-    /// When it is absent, empty or not a string.
-    pub(super) fn required(&self, name: &str) -> Result<&'d str, BuildError> {
-        match self.text(name)? {
-            "" => Err(BuildError::config(format!("config.{name} is required"))),
-            text => Ok(text),
-        }
-    }
-
-    /// Returns the members of an object of strings.
-    ///
-    /// # Errors
-    /// When it is anything else.
-    pub(super) fn texts(&self, name: &str) -> Result<Vec<(&'d str, &'d str)>, BuildError> {
-        let refused = || BuildError::config(format!("config.{name} must be an object of strings"));
-        match self.0.get(name) {
-            None | Some(Value::Null) => Ok(Vec::new()),
-            Some(Value::Object(members)) => members
-                .iter()
-                .map(|(key, value)| Ok((key.as_str(), value.as_str().ok_or_else(refused)?)))
-                .collect(),
-            Some(_) => Err(refused()),
-        }
-    }
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::credentials::{ClientCredentials, Credentials, KeyPlace, ResolvedCredentials, TlsCert};
-use super::datasource::Config;
+use super::datasource_config::Config;
 use super::{BuildError, check_host};
 use crate::allowed_hosts::AllowedHosts;
 use crate::secret_allowlist::SecretAllowlist;

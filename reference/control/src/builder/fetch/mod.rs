@@ -3,6 +3,7 @@
 mod builtin;
 mod credentials;
 mod datasource;
+mod datasource_config;
 mod directory;
 mod directory_walk;
 #[cfg(feature = "git")]

@@ -6,7 +6,7 @@ use object_store::path::Path;
 use object_store::{GetResult, ObjectStoreExt};
 
 use super::credentials::{Credentials, ResolvedCredentials};
-use super::datasource::Config;
+use super::datasource_config::Config;
 use super::{BuildError, http, with_causes};
 use crate::allowed_hosts::AllowedHosts;
 use crate::storage_client::{NoRedirects, is_plain, retries};

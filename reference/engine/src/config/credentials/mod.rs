@@ -21,8 +21,8 @@ pub(crate) use aws::{
 pub(crate) use clouds::{AzureIdentity, GcpMetadata, GcpToken};
 pub(crate) use oauth2::{Assertion, Grant, OAuth2};
 
-/// Credentials of the engine for a service, at most one. Unlike unknown keys elsewhere, an unknown
-/// one is refused: without credentials, the service would only answer that it requires some.
+/// Credentials of the engine for a service, of at most one kind. Unlike elsewhere, unknown keys are
+/// refused: otherwise a misspelt key would only show as requests that the service rejects.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Credentials {

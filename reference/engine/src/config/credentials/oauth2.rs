@@ -26,7 +26,7 @@ pub(crate) struct OAuth2 {
     client_secret: Option<Secret>,
     /// Name of the key that signs assertions.
     signing_key: Option<String>,
-    /// SHA-1 digest of that key's certificate, in hexadecimal.
+    /// SHA-1 digest of the certificate of the signing key, in hexadecimal.
     thumbprint: Option<String>,
     #[serde(default)]
     pub(crate) additional_claims: Claims,

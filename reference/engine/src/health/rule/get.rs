@@ -7,8 +7,8 @@ use crate::evaluate::RequestEvaluation;
 use crate::health::{healthy, unhealthy};
 use http_server::{ApiError, Reply, Request};
 
-/// Reports whether the rule or document with that name below `system/health` is `true`. The input
-/// of the rules states whether the plugins are ready, and the state of each.
+/// Reports whether the rule or document `{rule-name}` below `system/health` is `true`. The input of
+/// the rules states whether the plugins are ready, and the state of each.
 ///
 /// # Errors
 /// None: any other result answers 500 with the reason.

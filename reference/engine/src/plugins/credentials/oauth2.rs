@@ -43,7 +43,7 @@ pub(super) async fn fetch(client: &OAuth2, http: &reqwest::Client) -> Result<Tok
         .header("content-type", "application/x-www-form-urlencoded")
         .body(form(said));
     if let Grant::Secret { id, secret } = &grant {
-        // Without the percent-encoding of RFC 6749: servers expect what other clients send.
+        // Not percent-encoded as in RFC 6749, because servers expect what other clients send.
         request = request.basic_auth(id, Some(&secret.0));
     }
     for (name, value) in &client.additional_headers {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rego::Value;
 
-/// How long before its expiry a token is no longer used.
+/// Time before the expiry of a token during which the token is not used any more.
 const LEEWAY: Duration = Duration::from_secs(10);
 
 /// Token with an expiry.

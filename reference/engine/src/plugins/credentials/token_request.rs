@@ -5,8 +5,8 @@ use std::time::Duration;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::{Method, RequestBuilder, Url, redirect};
 
+use crate::plugins::connector::cause;
 use crate::plugins::connector::is_loopback;
-use crate::plugins::service::cause;
 
 /// Maximum bytes of a response.
 const MAX_ANSWER: usize = 1 << 20;

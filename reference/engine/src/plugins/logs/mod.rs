@@ -38,7 +38,7 @@ use http_server::Request;
 /// Maximum length of a logged event, in bytes of JSON.
 const MAX_EVENT: usize = 64 << 20;
 
-/// Why a decision is not logged.
+/// Reason why a decision is not logged.
 #[derive(Debug, thiserror::Error)]
 enum Lost {
     /// The drop or mask policy failed.
@@ -88,8 +88,8 @@ impl Plugins {
         }
     }
 
-    /// Counts a decision that cannot be logged. If decisions must be logged, it is refused:
-    /// otherwise a caller could avoid the log with a decision that is too long.
+    /// Counts a decision that cannot be logged. If decisions must be logged, its request is
+    /// refused: otherwise a caller could avoid the log with a decision that is too long.
     fn lose(&self, lost: &Lost, upload: Option<&Upload>) -> Result<(), Unlogged> {
         self.logs.count(|counts| match lost {
             Lost::Unjudged(_) => counts.unjudged += 1,
@@ -223,8 +223,9 @@ fn headers(request: &Request, names: &[String]) -> Object {
     found.collect()
 }
 
-/// Applies the drop and mask policies; returns whether the event is logged. The event and the masks
-/// are charged to the limits before they are searched, because they may share their parts.
+/// Applies the drop and mask policies; returns whether the event is logged. Before they are
+/// searched, the event and the masks are charged to the evaluation limits with the size that they
+/// have without sharing: values that share their parts may be much larger than their memory.
 fn judge(state: &State, logs: &DecisionLogs, event: &mut Object) -> Result<bool, String> {
     let input = Value::from(event.clone());
     if decide(state, &logs.drop, &input)? == Some(Value::Bool(true)) {

@@ -135,8 +135,8 @@ impl MaskedPart {
     }
 }
 
-/// Calls `show` with a string or a number, and with each line of a string, as YAML writes them one
-/// by one.
+/// Calls `show` with a string or a number, and with each line of a string, because YAML may write
+/// the lines separately.
 fn each_text(value: &Value, show: &mut impl FnMut(String)) {
     if let Value::Number(number) = value {
         let text = number.text();

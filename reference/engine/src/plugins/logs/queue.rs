@@ -72,7 +72,7 @@ impl LogQueue {
             let taken = spool.take(&event);
             if taken.dropped > 0 {
                 self.count(|counts| counts.no_room += taken.dropped);
-                // Logged once, because at the limit it happens repeatedly.
+                // Logged once, because a full buffer drops decisions repeatedly.
                 if !self.dropping.swap(true, Ordering::Relaxed) {
                     error!("there is no room on disk: the oldest decisions are dropped");
                 }

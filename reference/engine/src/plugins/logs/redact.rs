@@ -136,7 +136,7 @@ impl MaskedValues {
                 Part::Number(_) | Part::Whole(_) => {}
             }
         }
-        // This kind is built in time linear in the strings, whatever they are.
+        // The time to build this kind is linear in the length of the strings in every case.
         let texts = AhoCorasick::builder()
             .kind(Some(AhoCorasickKind::ContiguousNFA))
             .match_kind(MatchKind::LeftmostLongest)
@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn what_is_hidden_appears_nowhere() -> Result<(), Box<dyn std::error::Error>> {
         for (event, masks, expected) in [
-            // Error messages are replaced when anything is masked, whatever it is.
+            // Error messages are replaced when any value is masked.
             (
                 r#"{"input": {"p": 1}, "error": {"code": "eval_builtin_error", "message": "to_number: 1"}}"#,
                 r#"["/input/p"]"#,
@@ -352,7 +352,7 @@ mod tests {
     fn names_are_hidden_that_the_input_does_not_show() -> Result<(), Box<dyn std::error::Error>> {
         let masks = r#"["/input/obj"]"#;
         for (event, expected) in [
-            // Long names and names with digits are found within words, others as words.
+            // Long names and names with digits are found within words, others only as whole words.
             (
                 r#"{"input": {"obj": {"K3YSECRET": true, "alice": 1}}, "result": ["xK3YSECRETx", "malice", "<alice>"], "query": "y=input.obj.alice"}"#,
                 r#"{"erased":["/input/obj"],"input":{},"query":"y=input.obj.***","result":["x***x","malice","<***>"]}"#,

@@ -3,7 +3,7 @@
 use chrono::DateTime;
 use num_bigint::BigInt;
 use x509_parser::prelude::{FromDer, X509Certificate};
-use x509_parser::x509::{AlgorithmIdentifier, SubjectPublicKeyInfo};
+use x509_parser::x509::{AlgorithmIdentifier, SubjectPublicKeyInfo, X509Version};
 
 use super::extensions::{Extensions, Names, extension_value, uri_value};
 use super::name;
@@ -38,6 +38,17 @@ impl<'d> Certificate<'d> {
     }
 
     fn of(parsed: X509Certificate<'d>, raw: &'d [u8]) -> Option<Self> {
+        // The signed part repeats the algorithm, so that nobody can exchange it.
+        if parsed.tbs_certificate.signature != parsed.signature_algorithm {
+            return None;
+        }
+        let is_negative = parsed
+            .raw_serial()
+            .first()
+            .is_some_and(|byte| *byte >= 0x80);
+        if parsed.version().0 > X509Version::V3.0 || is_negative {
+            return None;
+        }
         let extensions = extensions_of(parsed.tbs_certificate.as_ref())?;
         let extensions = match extensions {
             Some(der) => Extensions::read(der)?,

@@ -7,7 +7,7 @@ use super::constraints;
 use super::hostname;
 use super::options::{ANY, Options};
 use super::tlv::{self, INTEGER};
-use crate::builtins::keys::algorithm::Hash;
+use crate::builtins::keys::hash::Hash;
 use crate::builtins::keys::{Algorithm, Public, der};
 
 /// Maximum number of signature checks per chain, as certificates with equal names could lead to

@@ -16,6 +16,7 @@ mod ast;
 mod definitions;
 mod error;
 mod lexer;
+mod load;
 mod overlap;
 mod parser;
 mod query;
@@ -24,6 +25,7 @@ mod suggest;
 mod types;
 mod validate;
 mod values;
+mod walk;
 
 use types::Types;
 
@@ -111,9 +113,6 @@ fn tree(document: &impl Serialize) -> Result<Value, Failure> {
     from_json(&text).map_err(|wrong| Failure::Value(wrong.to_string()))
 }
 
-/// Name of the kind of prepared values under which schemas are cached.
-pub(super) const KIND: &str = "graphql";
-
 /// Returns the types of a schema, cached because many queries are validated against it.
 fn types(call: &mut Call<'_>, operands: &[Value], position: usize) -> Result<Arc<Types>, Failure> {
     let make = |_: &Call<'_>| {
@@ -121,7 +120,7 @@ fn types(call: &mut Call<'_>, operands: &[Value], position: usize) -> Result<Arc
         types.map_err(|wrong| Failure::Value(error::schema_message(&wrong)))
     };
     match any(operands, position) {
-        Value::String(text) => call.prepared(KIND, text, make),
+        Value::String(text) => call.prepared(crate::builtins::caches::GRAPHQL, text, make),
         _ => {
             call.begin()?;
             make(call).map(Arc::new)

@@ -1,10 +1,10 @@
 //! Checks that overlapping fields can be merged.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::ast::{Argument, Child, Definition, Field, Position, Selection, Type, Value, kind};
-use super::validate::Walk;
+use super::walk::Walk;
 
 /// Maximum number of fields collected and compared per document.
 pub(super) const MAX_STEPS: usize = 1_000_000;
@@ -32,17 +32,6 @@ struct Conflict<'d> {
     name: &'d str,
     position: Position,
     reason: String,
-}
-
-/// Comparison state of a document.
-#[derive(Debug, Default)]
-pub(super) struct Compared<'d> {
-    /// Number of fields collected and compared.
-    steps: usize,
-    /// Fragments that the current fields were compared with.
-    fragments: BTreeSet<&'d str>,
-    /// Compared pairs of fragments, and whether only as parts of mutually exclusive objects.
-    pairs: BTreeMap<(&'d str, &'d str), bool>,
 }
 
 impl<'d> Walk<'d> {

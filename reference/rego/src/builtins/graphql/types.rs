@@ -2,15 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ast::{
-    ArgumentDefinition, Definition, DirectiveDefinition, FieldDefinition, Schema, SchemaDefinition,
-    Type,
-};
+use super::ast::{ArgumentDefinition, Definition, DirectiveDefinition, FieldDefinition, Type};
 use super::error::{GraphqlError, Result};
-use super::{definitions, schema};
 use crate::builtins::Prepared;
 
-const PRELUDE: &str = include_str!("prelude.graphql");
+pub(super) const PRELUDE: &str = include_str!("prelude.graphql");
 
 /// Directives that a schema may redefine.
 const STANDARD: [&str; 6] = [
@@ -37,47 +33,7 @@ pub(super) struct Types {
 }
 
 impl Types {
-    /// Merges a document with the standard definitions, and validates the result.
-    pub(super) fn of(document: Schema) -> Result<Self> {
-        let mut whole = schema::parse(PRELUDE)?;
-        for definition in &mut whole.definitions {
-            definition.built_in = true;
-        }
-        whole.definitions.extend(document.definitions);
-        whole.directives.extend(document.directives);
-        let mut types = Self::default();
-        types.define(whole.definitions)?;
-        types.extend(document.extensions)?;
-        types.find_possible();
-        types.find_fields();
-        types.define_directives(whole.directives)?;
-        if let [_, second, ..] = document.schema.as_slice() {
-            return Err(GraphqlError::at(
-                second.position,
-                "Cannot have multiple schema entry points, consider schema extensions instead.",
-            ));
-        }
-        for part in document.schema.iter().chain(&document.schema_extension) {
-            types.take_roots(part)?;
-        }
-        definitions::check(&types)?;
-        if document.schema.is_empty() {
-            for (operation, name) in [
-                ("query", "Query"),
-                ("mutation", "Mutation"),
-                ("subscription", "Subscription"),
-            ] {
-                if types.types.contains_key(name) && !types.roots.contains_key(operation) {
-                    types.roots.insert(operation.to_owned(), name.to_owned());
-                }
-            }
-        }
-        types.add_introspection();
-        types.find_fields();
-        Ok(types)
-    }
-
-    fn define(&mut self, definitions: Vec<Definition>) -> Result<()> {
+    pub(super) fn define(&mut self, definitions: Vec<Definition>) -> Result<()> {
         for definition in definitions {
             if self.types.contains_key(&definition.name) {
                 let message = format!("Cannot redeclare type {}.", definition.name);
@@ -88,7 +44,7 @@ impl Types {
         Ok(())
     }
 
-    fn extend(&mut self, extensions: Vec<Definition>) -> Result<()> {
+    pub(super) fn extend(&mut self, extensions: Vec<Definition>) -> Result<()> {
         for extension in extensions {
             let base = self.types.entry(extension.name.clone());
             let base = base.or_insert_with(|| Definition {
@@ -116,7 +72,7 @@ impl Types {
         Ok(())
     }
 
-    fn find_possible(&mut self) {
+    pub(super) fn find_possible(&mut self) {
         let mut possible: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for definition in self.types.values() {
             let name = &definition.name;
@@ -132,7 +88,7 @@ impl Types {
         self.possible = possible;
     }
 
-    fn find_fields(&mut self) {
+    pub(super) fn find_fields(&mut self) {
         let types = self.types.iter();
         let fields = types.map(|(name, definition)| {
             // Of fields with the same name, the first one counts.
@@ -154,7 +110,7 @@ impl Types {
             .get(*self.fields.get(&definition.name)?.get(name)?)
     }
 
-    fn define_directives(&mut self, directives: Vec<DirectiveDefinition>) -> Result<()> {
+    pub(super) fn define_directives(&mut self, directives: Vec<DirectiveDefinition>) -> Result<()> {
         for directive in directives {
             let name = directive.name.as_str();
             if self.directives.contains_key(name) && !STANDARD.contains(&name) {
@@ -166,24 +122,8 @@ impl Types {
         Ok(())
     }
 
-    fn take_roots(&mut self, part: &SchemaDefinition) -> Result<()> {
-        for root in &part.operation_types {
-            if !self.types.contains_key(&root.kind) {
-                return Err(GraphqlError::at(
-                    root.position,
-                    format!(
-                        "Schema root {} refers to a type {} that does not exist.",
-                        root.operation, root.kind
-                    ),
-                ));
-            }
-            self.roots.insert(root.operation.clone(), root.kind.clone());
-        }
-        definitions::check_directives(self, &part.directives, "SCHEMA", None, true)
-    }
-
     /// Adds the introspection fields.
-    fn add_introspection(&mut self) {
+    pub(super) fn add_introspection(&mut self) {
         let named = |name: &str, non_null| Type {
             named_type: name.to_owned(),
             non_null,

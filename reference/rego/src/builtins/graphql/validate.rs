@@ -7,40 +7,15 @@ use super::ast::{
     FragmentSpread, InlineFragment, Operation, Position, Query, Selection,
 };
 use super::error::GraphqlError;
-use super::overlap::{Compared, deep};
+use super::overlap::deep;
 use super::suggest;
 use super::types::Types;
 use super::values::Expected;
+use super::walk::{Compared, Walk};
 use crate::meter::{AbortReason, Meter};
 
 /// Maximum number of reported errors.
 const MAX_MISTAKES: usize = 100;
-
-/// Traversal of a query.
-#[derive(Debug)]
-pub(super) struct Walk<'d> {
-    pub(super) types: &'d Types,
-    query: &'d Query,
-    pub(super) fragments: BTreeMap<&'d str, &'d Fragment>,
-    /// Current operation.
-    pub(super) operation: Option<&'d Operation>,
-    /// Variables that the operation uses.
-    pub(super) used: BTreeSet<&'d str>,
-    /// Fragments that the current operation or fragment has visited.
-    visited: BTreeSet<&'d str>,
-    /// Fragments that operations use.
-    spread: BTreeSet<&'d str>,
-    /// Whether a fragment was traversed: later spreads do not count as uses.
-    is_past_fragment: bool,
-    /// Fragments that were already searched for cycles.
-    searched: BTreeSet<&'d str>,
-    misplaced: BTreeSet<(&'d str, u32, u32)>,
-    pub(super) compared: Compared<'d>,
-    meter: &'d Meter,
-    /// Reason why the evaluation has to end.
-    ended: Option<AbortReason>,
-    mistakes: Vec<GraphqlError>,
-}
 
 /// Returns all errors of a query.
 ///

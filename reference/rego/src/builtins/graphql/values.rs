@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::ast::{Definition, Type, Value, kind};
 use super::definitions::is_compatible;
 use super::suggest;
-use super::validate::Walk;
+use super::walk::Walk;
 
 /// Expected type of a value.
 #[derive(Debug, Clone, Copy, Default)]

@@ -7,9 +7,8 @@ use http::header::{
 };
 use percent_encoding::percent_decode_str;
 
-use super::client::MAX_BODY;
 use super::error::RequestError;
-use super::options::Options;
+use super::options::{MAX_BODY, Options};
 use crate::builtins::pem::encode;
 use crate::builtins::url::{Url as ParsedUrl, quote};
 use crate::host::{HttpRequest, Tls};
@@ -75,16 +74,13 @@ pub(super) fn address(options: &Options) -> Result<Url, RequestError> {
         "http" | "https" | "unix" => {}
         other => {
             let message = format!("unsupported protocol scheme {}", quote(other));
-            return Err(RequestError::network(options, message));
+            return Err(options.network_error(message));
         }
     }
     if url.authority().is_empty() {
-        return Err(RequestError::network(
-            options,
-            "http: no Host in request URL",
-        ));
+        return Err(options.network_error("http: no Host in request URL"));
     }
-    Url::parse(&options.url).map_err(|wrong| RequestError::network(options, wrong.to_string()))
+    Url::parse(&options.url).map_err(|wrong| options.network_error(wrong.to_string()))
 }
 
 /// Removes the user and the password from a URL and returns them as a header.
@@ -133,13 +129,13 @@ fn headers(options: &Options) -> Result<HeaderMap, RequestError> {
     let value = |text: &str| {
         HeaderValue::from_str(text).map_err(|_| {
             let message = format!("net/http: invalid header field value {}", quote(text));
-            RequestError::network(options, message)
+            options.network_error(message)
         })
     };
     for (name, text) in &options.headers {
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| {
             let message = format!("net/http: invalid header field name {}", quote(name));
-            RequestError::network(options, message)
+            options.network_error(message)
         })?;
         headers.append(name, value(text)?);
     }

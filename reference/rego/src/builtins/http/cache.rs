@@ -3,7 +3,8 @@
 use std::time::{Duration, SystemTime};
 
 use super::response::Response;
-use crate::builtins::caches::{CacheLimits, Fifo};
+use crate::builtins::cache_limits::CacheLimits;
+use crate::builtins::fifo::Fifo;
 use crate::value::Text;
 
 /// Approximate memory of an entry in bytes, in addition to its strings.

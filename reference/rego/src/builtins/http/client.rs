@@ -6,15 +6,12 @@ use std::time::{Duration, Instant};
 use super::Stop;
 use super::attempt::Attempt;
 use super::error::RequestError;
-use super::options::Options;
+use super::options::{MAX_BODY, Options};
 use super::redirect::redirect;
 use super::response::Response;
 use super::tls;
 use crate::builtins::{Call, allow_net};
 use crate::host::{HostError, Tls};
-
-/// Maximum length of a response body in bytes.
-pub(super) const MAX_BODY: usize = 32 << 20;
 
 /// Maximum number of redirects that a request follows.
 pub(super) const MAX_REDIRECTS: usize = 32;
@@ -59,7 +56,9 @@ fn follow(call: &Call<'_>, options: &Options, tls: Option<&Tls>) -> Result<Respo
         };
         redirect(call.session, &mut options, target, response.code)?;
     }
-    Err(RequestError::network(&options, "stopped after too many redirects").into())
+    Err(options
+        .network_error("stopped after too many redirects")
+        .into())
 }
 
 /// Sends one request and waits for its response.
@@ -80,7 +79,7 @@ fn exchange(
         Err(HostError::AbortReason(ended)) => return Err(Stop::AbortReason(ended)),
         Err(HostError::Disallowed) => return Err(allow_net::disallowed(&host).into()),
         Err(HostError::Refused(why)) => return Err(RequestError::Value(why).into()),
-        Err(HostError::TimedOut) => return Err(RequestError::slow(options).into()),
+        Err(HostError::TimedOut) => return Err(options.timeout_error().into()),
         Err(HostError::NoSuchHost) => format!("dial tcp: lookup {host}: no such host"),
         Err(HostError::ConnectionRefused) => {
             format!("dial tcp {host}:{port}: connect: connection refused")
@@ -88,7 +87,7 @@ fn exchange(
         Err(HostError::TooLong) => too_long(),
         Err(HostError::Broken(cause)) => cause,
     };
-    Err(RequestError::network(options, cause).into())
+    Err(options.network_error(cause).into())
 }
 
 fn too_long() -> String {
@@ -104,9 +103,9 @@ fn inflate(options: &Options, mut response: Response) -> Result<Response, Reques
     let mut plain = Vec::new();
     let decoder = flate2::read::MultiGzDecoder::new(response.body.as_slice());
     let read = decoder.take(most + 1).read_to_end(&mut plain);
-    read.map_err(|wrong| RequestError::network(options, wrong.to_string()))?;
+    read.map_err(|wrong| options.network_error(wrong.to_string()))?;
     if plain.len() > MAX_BODY {
-        return Err(RequestError::network(options, too_long()));
+        return Err(options.network_error(too_long()));
     }
     response
         .headers

@@ -1,6 +1,5 @@
 //! Errors of `http.send`.
 
-use super::options::Options;
 use crate::Value;
 use crate::builtins::Failure;
 use crate::syntax::Location;
@@ -26,22 +25,6 @@ impl RequestError {
             Failure::Type(message) => Self::Type(message),
             Failure::Value(message) | Failure::Halt(message) => Self::Value(message),
             Failure::Aborted(ended) => Self::Value(ended.error().message),
-        }
-    }
-
-    /// Creates the error of a failed connection or transfer.
-    pub(super) fn network(options: &Options, cause: impl Into<String>) -> Self {
-        Self::Network {
-            request: named(options),
-            cause: Some(cause.into()),
-        }
-    }
-
-    /// Creates the error of a response that takes too long.
-    pub(super) fn slow(options: &Options) -> Self {
-        Self::Network {
-            request: named(options),
-            cause: None,
         }
     }
 
@@ -100,14 +83,4 @@ impl RequestError {
             ("error", Value::object(error)),
         ])
     }
-}
-
-/// Formats method and URL, with which messages begin.
-fn named(options: &Options) -> (String, String) {
-    let method = options.method.to_lowercase();
-    let (first, rest) = method.split_at_checked(1).unwrap_or(("", &method));
-    (
-        format!("{}{rest}", first.to_uppercase()),
-        options.url.clone(),
-    )
 }

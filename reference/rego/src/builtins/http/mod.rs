@@ -1,7 +1,7 @@
 //! `http.send`.
 //!
 //! This module determines the contents of requests, their equality and their caching; the host of
-//! the evaluation sends them. A response may be [`client::MAX_BODY`] bytes long, also after
+//! the evaluation sends them. A response may be [`options::MAX_BODY`] bytes long, also after
 //! decompression. Requests time out after five seconds by default, and end when the evaluation is
 //! cancelled.
 
@@ -38,7 +38,7 @@ pub(super) const LIMITS: &[BuiltinLimit] = &[
     BuiltinLimit {
         functions: &["http.send"],
         subject: "body of a response",
-        most: Most::Bytes(client::MAX_BODY),
+        most: Most::Bytes(options::MAX_BODY),
     },
     BuiltinLimit {
         functions: &["http.send"],

@@ -11,6 +11,9 @@ use crate::builtins::url::{Url, quote};
 use crate::builtins::{Session, allow_net};
 use crate::value::Object;
 
+/// Maximum length of a response body in bytes.
+pub(super) const MAX_BODY: usize = 32 << 20;
+
 /// Sources of a certificate or key: a string, a file or an environment variable.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Sources {
@@ -315,4 +318,29 @@ fn duration(text: &str) -> Option<i64> {
     }
     let whole = format!("{sum:.0}").parse::<i64>().ok()?;
     Some(if negative { -whole } else { whole })
+}
+
+impl Options {
+    /// Creates the error of a failed connection or transfer.
+    pub(super) fn network_error(&self, cause: impl Into<String>) -> RequestError {
+        RequestError::Network {
+            request: self.request_line(),
+            cause: Some(cause.into()),
+        }
+    }
+
+    /// Creates the error of a response that takes too long.
+    pub(super) fn timeout_error(&self) -> RequestError {
+        RequestError::Network {
+            request: self.request_line(),
+            cause: None,
+        }
+    }
+
+    /// Formats method and URL, with which messages begin.
+    fn request_line(&self) -> (String, String) {
+        let method = self.method.to_lowercase();
+        let (first, rest) = method.split_at_checked(1).unwrap_or(("", &method));
+        (format!("{}{rest}", first.to_uppercase()), self.url.clone())
+    }
 }

@@ -15,10 +15,7 @@ pub(super) fn redirect(
 ) -> Result<(), RequestError> {
     let from = address(options)?;
     let to = from.join(target).map_err(|_| {
-        RequestError::network(
-            options,
-            format!("failed to parse Location header {}", quote(target)),
-        )
+        options.network_error(format!("failed to parse Location header {}", quote(target)))
     })?;
     check_host(session, to.as_str())?;
     if matches!(code, 301..=303) && options.method != "HEAD" {

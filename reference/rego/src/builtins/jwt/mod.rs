@@ -1,7 +1,7 @@
 //! `io.jwt.*`: JSON Web Tokens.
 
 use super::keys::Algorithm;
-use super::keys::algorithm::Hash;
+use super::keys::hash::Hash;
 use super::{Cost, Group};
 
 mod constraints;
@@ -12,9 +12,6 @@ pub(crate) mod signed;
 mod token;
 mod trusted;
 mod verify;
-
-/// Name of the kind of prepared values under which the keys that a caller trusts are cached.
-pub(super) const KEYS: &str = "io.jwt";
 
 pub(super) const BUILTINS: Group = &[
     ("io.jwt.decode", Cost::Linear, decode::decode),

@@ -14,7 +14,9 @@ impl Prepared for Vec<Jwk> {}
 
 /// Parses trusted keys. They are cached, as many tokens are verified with the same ones.
 pub(super) fn keys(call: &mut Call<'_>, text: &Text) -> Result<Arc<Vec<Jwk>>, Failure> {
-    call.prepared(super::KEYS, text, |_| read(text).map_err(Failure::Value))
+    call.prepared(crate::builtins::caches::KEYS, text, |_| {
+        read(text).map_err(Failure::Value)
+    })
 }
 
 /// Prefix of errors in a key or a key set.

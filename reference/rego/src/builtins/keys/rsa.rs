@@ -9,7 +9,7 @@ use rsa::traits::{PrivateKeyParts, PublicKeyParts};
 use rsa::{BoxedUint, Pkcs1v15Sign, Pss, RsaPrivateKey, RsaPublicKey};
 use sha2::{Digest, Sha256, Sha384, Sha512};
 
-use super::algorithm::Hash;
+use super::hash::Hash;
 
 /// Maximum number of bits of a modulus, as the cost of each use is quadratic in it.
 pub(super) const MAX_BITS: usize = 8192;

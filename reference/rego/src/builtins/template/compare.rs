@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::functions::Wrong;
+use super::error::Wrong;
 use super::item::{Item, Thing};
 use crate::builtins::Call;
 

@@ -1,6 +1,7 @@
 //! Evaluates pipelines.
 
-use super::functions::{Arity, Takes, Wrong, arity, called, not_called, takes};
+use super::error::Wrong;
+use super::functions::{Arity, Takes, arity, called, not_called, takes};
 use super::item::{Item, Thing};
 use super::node::{Command, Fallible, Operand, Pipeline, Term};
 use super::number::Number;

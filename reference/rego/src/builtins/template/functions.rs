@@ -1,6 +1,7 @@
 //! Template functions.
 
 use super::compare::{is_any, is_less};
+use super::error::Wrong;
 use super::escape;
 use super::item::{Item, Thing};
 use super::parts::{index, length, slice};
@@ -8,25 +9,6 @@ use crate::builtins::format::formatted;
 use crate::builtins::strings::bound;
 use crate::builtins::{Call, Failure};
 use crate::value::Characters;
-
-/// Error of a call of a template function.
-#[derive(Debug)]
-pub(super) enum Wrong {
-    Said(String),
-    Failure(Failure),
-}
-
-impl Wrong {
-    pub(super) fn said(message: &str) -> Self {
-        Self::Said(message.to_owned())
-    }
-}
-
-impl From<Failure> for Wrong {
-    fn from(failure: Failure) -> Self {
-        Self::Failure(failure)
-    }
-}
 
 /// Number of operands of a function.
 #[derive(Clone, Copy)]

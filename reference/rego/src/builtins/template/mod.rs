@@ -3,6 +3,7 @@
 mod command;
 mod compare;
 mod document;
+mod error;
 mod escape;
 mod evaluate;
 mod functions;

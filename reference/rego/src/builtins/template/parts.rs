@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::functions::Wrong;
+use super::error::Wrong;
 use super::item::{Behind, Item, Thing};
 use crate::Value;
 use crate::builtins::Call;

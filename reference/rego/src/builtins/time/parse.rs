@@ -346,9 +346,9 @@ impl Read {
             .count();
         let (name, rest) = text.split_at(letters);
         if name == "GMT" {
-            return Ok(Self::behind_hours(rest).unwrap_or(rest));
+            return Ok(Self::skip_hours(rest).unwrap_or(rest));
         }
-        if let Some(rest) = Self::behind_hours(text) {
+        if let Some(rest) = Self::skip_hours(text) {
             return Ok(rest);
         }
         let known = match letters {
@@ -361,7 +361,7 @@ impl Read {
     }
 
     /// Skips signed hours, which are only part of a zone name.
-    fn behind_hours(text: &str) -> Option<&str> {
+    fn skip_hours(text: &str) -> Option<&str> {
         let hours = text.strip_prefix(['+', '-'])?;
         let behind = hours.trim_start_matches(|c: char| c.is_ascii_digit());
         let digits = hours.get(..hours.len() - behind.len())?;

@@ -8,7 +8,7 @@ use super::unify::{equate, fits, infer};
 use crate::Value;
 use crate::error::{Code, LanguageError};
 use crate::syntax::terms::{constant, dotted, operands, operator, shown};
-use crate::syntax::visit::{self, Visit};
+use crate::syntax::visit::{self, Visit, deep};
 use crate::syntax::{Body, Expr, ExprTerms, Ref, Term, TermValue};
 use crate::types::Type;
 use crate::types::signature;
@@ -307,5 +307,20 @@ fn tree_path(reference: &Ref) -> Option<Vec<Value>> {
             )
         }
         _ => None,
+    }
+}
+
+impl Scope<'_> {
+    /// Checks a body in a separate layer, and calls `answer` before that layer is removed.
+    pub(super) fn look<T>(
+        &mut self,
+        inside: &Body,
+        answer: impl FnOnce(&mut Self, Vec<LanguageError>) -> T,
+    ) -> T {
+        self.enter();
+        let found = deep(|| check(self, inside));
+        let answer = answer(self, found);
+        self.leave();
+        answer
     }
 }

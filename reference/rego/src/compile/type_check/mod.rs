@@ -4,6 +4,7 @@ mod body;
 mod details;
 mod environment;
 mod inference;
+mod pass;
 mod query;
 mod refs;
 mod scope;

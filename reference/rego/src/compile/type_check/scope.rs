@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::body;
 use super::environment::TypeNode;
 use crate::Value;
 use crate::compile::equals;
@@ -189,7 +188,7 @@ impl<'w> Scope<'w> {
     }
 
     /// Enters a body.
-    fn enter(&mut self) {
+    pub(super) fn enter(&mut self) {
         let state = self.state();
         self.layers.push(Layer {
             state,
@@ -320,19 +319,6 @@ impl<'w> Scope<'w> {
             }
             _ => None,
         }
-    }
-
-    /// Checks a body in a separate layer, and calls `answer` before that layer is removed.
-    pub(super) fn look<T>(
-        &mut self,
-        inside: &Body,
-        answer: impl FnOnce(&mut Self, Vec<LanguageError>) -> T,
-    ) -> T {
-        self.enter();
-        let found = deep(|| body::check(self, inside));
-        let answer = answer(self, found);
-        self.leave();
-        answer
     }
 
     /// Returns the type of the document that a reference names.

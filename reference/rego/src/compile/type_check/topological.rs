@@ -7,13 +7,9 @@
 //! there is an error, because errors hide others.
 
 use super::environment::TypeNode;
-use super::inference::{Pass, Rules};
+use super::pass::{Pass, Rules};
 use crate::Value;
-use crate::compile::graph::Dependency;
-use crate::compile::rule_tree::Node;
 use crate::parallel;
-use crate::syntax::TermValue;
-use crate::syntax::terms::constant;
 use crate::types::Type;
 
 /// Types that are inferred ahead of the sequential order.
@@ -22,48 +18,6 @@ pub(super) enum InferredType {
     All(TypeNode),
     /// Types of some of the paths, by their indices.
     Some(Vec<Option<Option<Type>>>),
-}
-
-/// Whether the type of a path depends only on the types of the paths that its rules read, and
-/// affects only paths that read it, regardless of the order.
-pub(super) fn is_free(root: &Node, path: &[Value]) -> bool {
-    let mut node = root;
-    for step in path {
-        if node.rules.is_some() {
-            return false;
-        }
-        match node.child(step) {
-            Some(child) => node = child,
-            // The path has no rules any more.
-            None => return true,
-        }
-    }
-    let rules = node.rules.iter().flat_map(|rules| rules.all());
-    let mut reads = rules.flat_map(|rule| rule.reads().iter().flatten());
-    node.is_leaf() && reads.all(|dependency| is_plain(root, dependency))
-}
-
-/// Whether a reference leads by names directly to a document, without rules on its path.
-fn is_plain(root: &Node, dependency: &Dependency) -> bool {
-    let ([target], None) = (dependency.targets.as_slice(), &dependency.variable) else {
-        return false;
-    };
-    let mut node = root;
-    for step in target.iter().skip(1) {
-        if let Some(rules) = &node.rules {
-            // A step into a value that is read as a whole.
-            return node.is_leaf() && rules.all().iter().any(|rule| rule.is_ground());
-        }
-        if !matches!(step.value, TermValue::String(_)) {
-            return false;
-        }
-        match constant(step).and_then(|key| node.child(&key)) {
-            Some(child) => node = child,
-            // A base document.
-            None => return true,
-        }
-    }
-    true
 }
 
 /// Infers types in parallel as far as possible, for a policy without known types.

@@ -134,7 +134,7 @@ impl Parser<'_> {
             Some(not) if self.negates_bodies => expression = self.negate(expression, not)?,
             not => expression.negated = not.is_some(),
         }
-        self.operators_behind(expression, not.is_some(), with.as_ref())
+        self.operators_after(expression, not.is_some(), with.as_ref())
     }
 
     pub(super) fn made_of(&self, terms: ExprTerms) -> Expr {

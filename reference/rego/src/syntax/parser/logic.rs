@@ -168,7 +168,7 @@ impl Parser<'_> {
     }
 
     /// Parses the operators after an expression that begins at a byte offset, if there are any.
-    pub(super) fn operators_behind(
+    pub(super) fn operators_after(
         &mut self,
         expression: Expr,
         negated: bool,

@@ -12,10 +12,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use super::item::Item;
 use super::json::Reader;
 use super::lazy_chunk::Chunk;
 use super::object::{Member, Shapes};
-use super::tree::{FILLED, Item, Part, Tree, WIDTH};
+use super::tree::{FILLED, Part, Tree, WIDTH};
 use super::write::escape_into;
 use super::{Array, Object, SyntaxError, Value, from_json};
 use parallel_parse::{Helpers, Parts, Speculative};

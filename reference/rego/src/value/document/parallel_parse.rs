@@ -103,7 +103,8 @@ impl<'s, 't: 's> Documents<'s, 't> {
         }
     }
 
-    /// Adds the rest of a list from the thread that parsed it, unless that parsed another list.
+    /// Adds the rest of a list from the thread that parsed it, unless the thread parsed another
+    /// list.
     pub(super) fn join<T: Kind>(
         &mut self,
         list: &mut List<T>,
@@ -228,8 +229,9 @@ mod tests {
         }
     }
 
-    /// Returns the outcome of a speculative parse in an object whose list arrives there with its
-    /// first member only: the position of the guess, whether the rest is used, and its members.
+    /// Returns the outcome of a speculative parse of an object, of which only the first member is
+    /// parsed before: the position of the guess, whether the rest is used, and the number of
+    /// members.
     fn joined(text: &str) -> (usize, Option<bool>, usize) {
         thread::scope(|scope| {
             let helpers = Helpers {

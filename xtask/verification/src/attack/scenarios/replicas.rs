@@ -32,7 +32,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     // Count in the object after each successful write.
     let (noting, counts) = watch::channel(Vec::new());
     // The first upload is blocked before its body; later ones are not.
-    let peer = Peer::behind(
+    let peer = Peer::start_gated(
         0,
         move |asked| {
             let mut first = false;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::side_by_side::{SideBySide, TIMER};
 use super::{Bound, Limit, load, median};
 use crate::cargo::cargo;
-use crate::postgres::done;
+use crate::command::complete;
 use crate::root;
 use crate::servers::Client;
 use rego_generate::measured::{self, Policy};
@@ -89,7 +89,7 @@ pub(super) fn beside_regorus(tasks: &[&str], arguments: &[OsString]) -> Result<(
             .arg(root().join("target/beside_regorus"))
             .arg("--")
             .args(arguments);
-        done(&mut command)?;
+        complete(&mut command)?;
     }
     Ok(())
 }

@@ -17,7 +17,8 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A source of this form with requirements and datasources is accepted, and both are returned.
+/// Expects that a source of this form with requirements and datasources is accepted, and that a GET
+/// returns both.
 fn taken(form: Value, read: fn(Step) -> Step) -> Scenario {
     let more = json!({
         "requirements": [{"source": "{ns}-lib"}],

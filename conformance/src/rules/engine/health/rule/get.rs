@@ -88,7 +88,7 @@ pub(crate) const RULES: &[Rule] = &[
                 |scenario, name| scenario.when(get(format!("/health/{name}")).expect(status())),
             )
     }),
-    // The setup has one plugin of a documented name, in the documented state.
+    // The setup has the plugin `decision_logs`, whose name and state are documented.
     Rule::new("input-plugin-state", || {
         scenario()
             .setup("decision-logs")
@@ -108,12 +108,12 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// Writes health rules; those of other scenarios have other names.
+/// Writes health rules. Those of other scenarios are in the same package, under other names.
 pub(crate) fn health(rules: &str) -> Step {
     put("/v1/policies/{ns}").text("text/plain", module("system.health", rules))
 }
 
-/// A false, an undefined and a missing rule, requested in this way.
+/// Requests a false, an undefined and a missing rule with these expectations.
 fn not_healthy(ask: impl Fn(Step) -> Step) -> Scenario {
     scenario()
         .given(health("{ns}_false := false\n\n{ns}_undefined if not input"))
@@ -122,7 +122,8 @@ fn not_healthy(ask: impl Fn(Step) -> Step) -> Scenario {
         })
 }
 
-/// A conventional check follows its rule. Its name is global to the server.
+/// Expects that a conventional check, such as `live`, follows its rule. The name is global to the
+/// server.
 fn check(name: &str) -> Scenario {
     let path = format!("/health/{name}");
     scenario()

@@ -142,12 +142,12 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// Reads a document, with an input that nothing depends on.
+/// Reads a document, with an input on which nothing depends.
 fn read(path: &str) -> Step {
     post(format!("/v0/data/{{ns}}/{path}")).json(json!(1))
 }
 
-/// Members of these names are read, and nothing else is.
+/// Expects that members of these names are read, and nothing else.
 fn segments(names: &[(&str, &str)]) -> Scenario {
     let member = |(name, _): &(&str, &str)| ((*name).to_owned(), json!({"was": name}));
     let mut members: Map<String, Value> = names.iter().map(member).collect();

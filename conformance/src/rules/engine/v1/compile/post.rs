@@ -3,7 +3,7 @@
 use crate::rules::engine::policy;
 use crate::scenario::*;
 
-/// Rules of which two depend on the input, each in one way.
+/// Two rules, each of which is true under one set of conditions on the input.
 const ALLOW: &str = "allow if input.level > 3
 
 deny if {
@@ -19,7 +19,7 @@ pub(crate) const RULES: &[Rule] = &[
             .when(left(json!({"query": "data.{ns}.deny == true"})))
             .when(left(json!({"query": "input.a == 1 + 2"})))
             .when(left(json!({"query": "data.{ns}.other == true"})))
-            // The result of the other rule for the replaced input may be known already.
+            // A server may evaluate `helper` with the replaced input, or leave it in the residual.
             .when(
                 compile(json!({"query": "data.{ns}.replaced == true"})).expect(residual_like(
                     "/result/queries",
@@ -130,7 +130,8 @@ pub(crate) const RULES: &[Rule] = &[
                 "query": "data.{ns}_other.levels[\"a\"] < 3",
                 "unknowns": ["data.{ns}_other.levels"],
             })))
-            // The first and the second are known by the input, so that no condition remains.
+            // If the server used the input's values, `deny` would be false and no condition would
+            // remain.
             .when(left(json!({
                 "query": "data.{ns}.deny == true; data.{ns}_other.levels[\"a\"] < 3",
                 "input": {"level": 8, "user": "alice"},
@@ -275,7 +276,7 @@ pub(crate) const RULES: &[Rule] = &[
         })))
     }),
     Rule::new("follows-policies-and-documents", || {
-        // Requested often enough to be cached by a server that caches residuals.
+        // Repeated, so that a server that caches residuals caches this one.
         let limit = |limit: u32| put("/v1/data/{ns}/limit").json(json!(limit));
         let asked = left(json!({"query": "data.{ns}.p == true"}));
         scenario()
@@ -315,7 +316,7 @@ replaced if {
 	input.b == 3
 }";
 
-/// A rule that needs another.
+/// A rule that refers to another one.
 const CHAIN: &str = "outer if {
 	helper
 	input.b == 2
@@ -323,7 +324,7 @@ const CHAIN: &str = "outer if {
 
 helper if input.a == 4711";
 
-/// A rule that reads the time, and has long been true.
+/// A rule on the current time, which is always true.
 const CLOCK: &str = "late if time.now_ns() > 1000";
 
 /// A request for the residual of a query.
@@ -331,7 +332,7 @@ pub(crate) fn compile(body: Value) -> Step {
     post("/v1/compile").json(body)
 }
 
-/// Each of the queries with the default unknowns, with none, and with the input as one.
+/// Request bodies for each query: with the default unknowns, with none, and with the input unknown.
 fn with_unknowns<const N: usize>(queries: [&str; N]) -> Vec<Value> {
     let each = |query: &str| {
         [
@@ -343,17 +344,17 @@ fn with_unknowns<const N: usize>(queries: [&str; N]) -> Vec<Value> {
     queries.into_iter().flat_map(each).collect()
 }
 
-/// A query with residual conditions.
+/// Requests the residual of a query, and expects conditions.
 fn left(body: Value) -> Step {
     compile(body).expect(residual("/result/queries"))
 }
 
-/// A query that is true for all values of the unknowns.
+/// Requests the residual of a query that is true for all values of the unknowns.
 fn always(body: Value) -> Step {
     compile(body).expect(status()).expect(at("/result/queries"))
 }
 
-/// A query that can never be true.
+/// Requests the residual of a query that can never be true.
 fn nothing(body: Value) -> Step {
     compile(body).expect(status()).expect(at("/result"))
 }

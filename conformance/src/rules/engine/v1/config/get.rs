@@ -64,7 +64,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// Expects these values in the configuration of the setup `config`.
+/// Expects values at these pointers in the configuration of the setup `config`.
 fn shown(pointers: &[&'static str]) -> Scenario {
     scenario().setup("config").when(
         pointers
@@ -73,8 +73,8 @@ fn shown(pointers: &[&'static str]) -> Scenario {
     )
 }
 
-/// The setup `config` sets this field to the value, which appears nowhere although the containing
-/// object does.
+/// Expects that the response has the object, but neither the field nor the value that the setup
+/// `config` sets.
 fn hidden(object: &'static str, field: &'static str, value: &'static str) -> Scenario {
     scenario().setup("config").when(
         get("/v1/config")

@@ -33,7 +33,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("removes-array-element", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(["first", "second", "third"])))
-            // In the middle, at the end, and the only one.
+            // Elements in the middle and at the end, and the last one left.
             .each([1, 1, 0], |scenario, position| {
                 scenario
                     .when(delete(format!("/v1/data/{{ns}}/a/{position}")).expect(success()))

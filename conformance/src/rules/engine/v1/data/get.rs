@@ -147,8 +147,7 @@ pub(crate) const RULES: &[Rule] = &[
             )
     }),
     Rule::new("instrument-adds-superset", || {
-        // A server may reuse what it compiled for an earlier request, so each requests a separate
-        // rule.
+        // A server may reuse a compiled query, so each request is for a separate rule.
         let asked = [("a", "instrument=true"), ("b", TOGETHER)];
         scenario()
             .given(policy("a := input.who\n\nb := input.who"))
@@ -193,7 +192,7 @@ const NOWHERE: [&str; 7] = [
     "text/length",
 ];
 
-/// Reads a document with an input document, and with these additional parameters.
+/// Reads a document with an input document and with these additional parameters.
 fn with_input(document: &str, input: &Value, parameters: &str) -> Step {
     let input = encode(&input.to_string());
     let path = format!("/v1/data/{{ns}}/{document}?input={input}");
@@ -203,7 +202,7 @@ fn with_input(document: &str, input: &Value, parameters: &str) -> Step {
     }
 }
 
-/// Parameters that do not disable each other.
+/// Parameters of one request, none of which may disable another.
 pub(super) const TOGETHER: &str =
     "explain=full&instrument=true&metrics=true&provenance=true&strict-builtin-errors=true";
 
@@ -211,20 +210,20 @@ pub(super) const TOGETHER: &str =
 pub(super) const STRICT: &str = "strict-builtin-errors=true";
 pub(super) const NOT_STRICT: &str = "strict-builtin-errors=false";
 
-/// A call whose document is undefined because a built-in function failed.
+/// Expects that the document is undefined because a built-in function failed.
 pub(super) fn undefined(call: Step) -> Step {
     call.expect(status()).expect(lacks("/result"))
 }
 
-/// A call that fails because of the argument of a built-in function.
+/// Expects that the call fails because of the argument of a built-in function.
 pub(super) fn fatal(call: Step) -> Step {
     call.expect(status_among(&[400, 500]))
         .expect(kind("/code", Kind::String))
         .expect(kind("/message", Kind::String))
 }
 
-/// A call with a note and an expression that fails, so that every kind of trace has events. The
-/// result depends on the input.
+/// Expects a result and a trace of a rule with a note and a failing expression, so that every kind
+/// of trace has events. The result depends on the input.
 pub(super) fn explained(call: fn(u8, &str) -> Step, explain: &str) -> Scenario {
     let rules = "p := x if {\n\ttrace(\"seen\")\n\tx := [1, 2][_]\n\tx == input.n\n}";
     scenario()
@@ -232,7 +231,7 @@ pub(super) fn explained(call: fn(u8, &str) -> Step, explain: &str) -> Scenario {
         .when(traced(call(2, explain)))
 }
 
-/// The same with every event, also with other parameters and for an undefined document.
+/// [`explained`] with every event, also with other parameters and for an undefined document.
 pub(super) fn fully_explained(call: fn(u8, &str) -> Step) -> Scenario {
     explained(call, "explain=full")
         .when(traced(call(2, TOGETHER)))
@@ -243,7 +242,7 @@ pub(super) fn fully_explained(call: fn(u8, &str) -> Step) -> Scenario {
         )
 }
 
-/// A call that returns its result and a trace.
+/// Expects that a call returns its result and a trace.
 fn traced(call: Step) -> Step {
     call.expect(at("/result")).expect(trace([any_event()]))
 }

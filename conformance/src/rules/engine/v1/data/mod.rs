@@ -8,7 +8,7 @@ pub(crate) mod put;
 
 use crate::scenario::*;
 
-/// A change with requested metrics returns them, or no body.
+/// Expects that a change with requested metrics returns them, or has no body.
 fn done_with_metrics() -> Expectation {
     let handled = "/metrics/timer_server_handler_ns".to_owned();
     either([

@@ -47,7 +47,7 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(success()),
             )
             .when(get("/v1/data/{ns}/a").expect(at("/result")))
-            // An array of three has four positions for insertion.
+            // At the start, then at the end: the array then has four elements.
             .each([0, 4], |scenario, position| {
                 let path = format!("/a/{position}");
                 let operation = json!([{"op": "add", "path": path, "value": {"at": position}}]);
@@ -83,7 +83,7 @@ pub(crate) const RULES: &[Rule] = &[
             })
             .when(get("/v1/data/{ns}").expect(at("/result")))
             .given(put("/v1/data/{ns}").json(array()))
-            // In the middle, at the end, at the beginning, and the only one.
+            // Elements in the middle, at the end and at the start, and the last one left.
             .each([1, 2, 0, 0], |scenario, position| {
                 let path = format!("/array/{position}");
                 scenario
@@ -157,7 +157,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("path-joins-operation-path", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"a": {"b": {}}})))
-            // The pointer "" leads to the document of the URL itself.
+            // The pointer "" refers to the document of the URL itself.
             .each(
                 [
                     ("a", r#"[{"op": "add", "path": "/b/c", "value": 1}]"#),
@@ -176,7 +176,7 @@ pub(crate) const RULES: &[Rule] = &[
                         .when(get("/v1/data/{ns}").expect(at("/result")))
                 },
             )
-            // Either path may go through an array.
+            // The path of the URL or of the operation goes through an array.
             .given(put("/v1/data/{ns}").json(json!({"a": [{"n": 1}, {"n": 2}, {"n": 3}]})))
             .each(
                 [("a", "/2/n"), ("a/1", "/n")],
@@ -287,7 +287,7 @@ pub(crate) const RULES: &[Rule] = &[
 
 const JSON_PATCH: &str = "application/json-patch+json";
 
-/// An array whose elements all differ.
+/// An object with an array of different elements.
 fn array() -> Value {
     json!({"array": ["first", ["second"], {"third": 3}, null]})
 }

@@ -202,20 +202,20 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// Defined documents that programs may confuse with undefined ones.
+/// Names of documents that are defined, but that programs may confuse with undefined ones.
 pub(crate) const EMPTY: [&str; 6] = ["array", "false", "null", "object", "text", "zero"];
 
-/// The object of [`EMPTY`].
+/// An object with the documents of [`EMPTY`].
 pub(crate) fn empty_values() -> Value {
     json!({"array": [], "false": false, "null": null, "object": {}, "text": "", "zero": 0})
 }
 
-/// The values of [`EMPTY`], one by one.
+/// The documents of [`EMPTY`], in the same order.
 pub(crate) fn each_empty_value() -> [Value; 6] {
     EMPTY.map(|name| empty_values().get(name).cloned().unwrap_or_default())
 }
 
-/// Documents that are not objects, and a write below each.
+/// Writes a member below each kind of document that is not an object, and judges the responses.
 fn below_scalars_and_array(judge: impl Fn(Scenario, Step) -> Scenario) -> Scenario {
     scenario()
         .given(put("/v1/data/{ns}").json(

@@ -71,7 +71,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// Writes a second module of the same package.
+/// Writes a second module of the scenario's package.
 fn second(rules: &str) -> Step {
     put("/v1/policies/{ns}.second").text("text/plain", module("{ns}", rules))
 }

@@ -36,8 +36,8 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A module with these rules, stored under its package's name: its source, and from its parsed form
-/// the last term of the package's path.
+/// The list's item for a module with these rules, stored under the name of its package: the source
+/// and, of the parsed form, the last term of the package's path.
 fn item(package: &str, rules: &str) -> Value {
     let last = match package.rsplit_once('.') {
         Some((_, last)) => last,

@@ -108,7 +108,7 @@ pub(crate) const RULES: &[Rule] = &[
                     .when(get("/v1/policies/{ns}").expect(error()))
             })
             .when(get("/v1/data/rules/{ns}").expect(lacks("/result")))
-            // Another module in place of the bundle's own would remove its package.
+            // Replacing the bundle's module by this one would remove the bundle's package.
             .when(
                 put("/v1/policies/{module}")
                     .text("text/plain", module("{ns}", "taken_over := 43"))

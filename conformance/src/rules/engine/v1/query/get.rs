@@ -64,8 +64,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// Strings that do not parse, that query infinite values of a variable, and that call an unknown
-/// function.
+/// Invalid queries: three do not parse, one has an unsafe variable, one calls an unknown function.
 pub(super) const NO_QUERIES: [&str; 5] =
     ["x =", "}{", "x = \"open", "x > 1", "no_such_function(1)"];
 
@@ -80,7 +79,7 @@ pub(super) fn no_answers() -> [Alternative; 2] {
     ]
 }
 
-/// The path that evaluates a query, which may contain the scenario's name.
+/// The path that evaluates a query, which may contain the scenario's name as `{ns}`.
 pub(crate) fn asking(query: &str) -> String {
     let encoded = encode(query).replace("%7Bns%7D", "{ns}");
     format!("/v1/query?q={encoded}")

@@ -91,7 +91,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// The status of a server that is only known to report it.
+/// Judges the status in the setup `status`, which configures nothing but status reports.
 fn on_status(judge: impl Fn(Step) -> Step) -> Scenario {
     let report = get("/v1/status").until([Check::Status(200)]);
     scenario().setup("status").when(judge(report))
@@ -101,7 +101,8 @@ fn shown(pointer: &'static str, of: Kind) -> Scenario {
     on_status(|step| step.expect(kind(pointer, of)))
 }
 
-/// The status once it has the revisions of both bundles; by then its details of them are set.
+/// Waits until the status has the revisions of both bundles. The other details of the bundles are
+/// set by then.
 fn reported() -> Step {
     get("/v1/status").until(["rules", "limits"].map(|name| {
         let pointer = format!("/result/bundles/{name}/active_revision");
@@ -117,7 +118,7 @@ fn revision(revision: &str) -> Step {
         .expect(at(pointer))
 }
 
-/// A field of the status of an active bundle.
+/// Expects this type of a field of the status of an active bundle.
 fn of_bundle(field: &str, of: Kind) -> Scenario {
     loaded().when(reported().expect(kind(format!("/result/bundles/rules/{field}"), of)))
 }

@@ -21,7 +21,7 @@ const SERVICE: &str = "s3";
 /// Timeout of requests to the services that provide keys.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long before its expiry a temporary key is no longer used.
+/// Time before the expiry of a temporary key during which the key is not used any more.
 const LEEWAY: Duration = Duration::from_secs(300);
 
 /// AWS access key.
@@ -32,7 +32,7 @@ pub(in crate::plugins) struct Key {
     region: String,
     /// Session token of a temporary key.
     token: Option<String>,
-    /// When a temporary key expires.
+    /// Expiry, if the key is temporary.
     end: Option<SystemTime>,
 }
 
@@ -124,7 +124,8 @@ impl Aws {
     }
 }
 
-/// Requests a key that needs no other key; with `within` it only serves to assume a role.
+/// Requests a key from a source that needs no other key. With `within`, the key only serves to
+/// assume a role.
 async fn own(keys: AwsKeys<'_>, within: bool) -> Result<Key, String> {
     match keys {
         AwsKeys::Environment => from_environment(),

@@ -47,7 +47,7 @@ pub(super) struct AppendOutcome {
     pub(super) dropped: u64,
 }
 
-/// Why an event is not written.
+/// Reason why an event is not written.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::plugins) enum Unwritten {
     /// There is no space for the event.
@@ -223,7 +223,8 @@ impl Appender {
             self.scratch = Vec::new();
         }
         if let Err(why) = written {
-            // Part of the record may be in the file; the next one overwrites it.
+            // Part of the record may be in the file. If it cannot be truncated, the next record
+            // overwrites it.
             file.set_len(segment.length).ok();
             return Err(why);
         }

@@ -30,8 +30,8 @@ impl Position {
             Err(why) => return Err(why),
         };
         let (position, number) = (Self(file), read.unwrap_or_default());
-        // Allocates the space now, so that the number can be updated on a full disk, too. Without
-        // space it is only not persisted.
+        // Allocates the space now, so that the number can be updated on a full disk, too. If there
+        // is no space, the number is not persisted.
         position.save(number).ok();
         Ok((position, number))
     }

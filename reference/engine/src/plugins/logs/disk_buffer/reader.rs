@@ -104,7 +104,8 @@ impl Reader {
                 Ok(Some(entry))
             }
             Ok(None) => {
-                // It may have been dropped meanwhile; then it is counted there.
+                // The segment may have been dropped meanwhile. Then its records are already counted
+                // as dropped.
                 self.forget_before(lock(appender).position());
                 self.pass(readable.end);
                 Ok(None)

@@ -1,4 +1,4 @@
-//! Recovery of segments at a start.
+//! Recovery of segments when the engine starts.
 
 use std::fs::OpenOptions;
 use std::io;

@@ -53,7 +53,7 @@ pub(super) fn create(directory: &Path, first: u64) -> io::Result<File> {
 /// Removes a segment, if it still exists.
 pub(super) fn remove(directory: &Path, first: u64) {
     let path = path(directory, first);
-    // An open reader would otherwise still occupy the disk space.
+    // Truncates the file first, because a reader that has it open would keep the space occupied.
     let emptied = OpenOptions::new().write(true).truncate(true).open(&path);
     if let Err(why) = emptied.and_then(|_| fs::remove_file(&path))
         && why.kind() != io::ErrorKind::NotFound

@@ -124,7 +124,7 @@ fn condition(
     let partial = PartialOptions {
         unknowns: unknowns.clone(),
         disable_inlining: options.disable_inlining.clone(),
-        // Databases cannot evaluate them.
+        // Calls of these functions are evaluated here, because databases cannot evaluate them.
         nondeterministic_builtins: true,
     };
     let (residual, _) = pipeline.evaluate_partially(query, &partial)?;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::client::MAX_BODY;
+use super::options::MAX_BODY;
 use crate::Value;
 use crate::builtins::{BuiltinContext, Caches, Call, Failure, Session, function};
 use crate::host::{Cancellation, Host, HostError, HttpRequest, HttpResponse};

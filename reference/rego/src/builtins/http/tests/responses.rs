@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{SERVER, Shared, member, send};
-use crate::builtins::http::client::MAX_BODY;
+use crate::builtins::http::options::MAX_BODY;
 use crate::builtins::{BuiltinContext, Failure, Session};
 use crate::host::HttpRequest;
 use crate::meter::AbortReason;

@@ -11,7 +11,7 @@ pub(crate) mod get;
 pub(crate) mod post;
 pub(crate) mod put;
 
-/// Writes every kind of JSON document with the method, and reads it back.
+/// Writes every kind of JSON document by this method, and reads it back.
 fn stores_any_json(method: &'static str) -> Scenario {
     let documents = [
         (
@@ -35,7 +35,7 @@ fn stores_any_json(method: &'static str) -> Scenario {
     })
 }
 
-/// A document that replaces another with the method is read as written, without parts of the other.
+/// Replaces documents by this method, and expects to read the new one without parts of the old.
 fn replaces(method: &'static str) -> Scenario {
     let documents = [
         (

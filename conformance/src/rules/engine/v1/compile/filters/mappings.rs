@@ -5,8 +5,8 @@ use super::tables::*;
 use crate::rules::engine::policy;
 use crate::scenario::*;
 
-/// The filter of a rule on two columns for each SQL target, and for several, with other names for
-/// the table or for one of the columns. Unmapped names are unchanged.
+/// Requests the filter of a rule on two columns, with other names for the table or one column: for
+/// each SQL target, and for several in one response. Unmapped names must be unchanged.
 pub(super) fn renamed(names: Value, table: &Table) -> Scenario {
     let rule = "include if {\n\tinput.fruits.colour == \"red\"\n\tinput.fruits.price > 10\n}";
     let is_table = names.get("$self").is_some();
@@ -36,7 +36,8 @@ pub(super) fn renamed(names: Value, table: &Table) -> Scenario {
         ))
 }
 
-/// The names for one of two targets, each alone and both in one response.
+/// Maps names for one of two targets, and requests the filter for each target alone and for both in
+/// one response.
 pub(super) fn keyed() -> Scenario {
     let names = json!({"$self": "goods", "colour": "shade"});
     let mappings = json!({"postgresql": {"fruits": names}});
@@ -69,7 +70,7 @@ pub(super) fn keyed() -> Scenario {
         )
 }
 
-/// Another table for a column that is referenced without one, for each SQL target.
+/// Maps a column that the rule references without a table to a table, for each SQL target.
 pub(super) fn alias() -> Scenario {
     scenario()
         .given(policy("include if input.colour == \"red\""))

@@ -4,7 +4,7 @@ use super::tables::*;
 use crate::rules::engine::policy;
 use crate::scenario::*;
 
-/// Declares the columns unknown, and the rule of their masks.
+/// Annotation that declares the columns unknown and names the mask rule.
 pub(super) const ANNOTATION: &str = "# METADATA
 # scope: document
 # compile:
@@ -12,31 +12,31 @@ pub(super) const ANNOTATION: &str = "# METADATA
 #   mask_rule: data.{ns}.masks
 ";
 
-/// Declares columns unknown, one by one.
+/// Annotation that declares the columns unknown, one by one.
 pub(super) const COLUMNS: &str = "# METADATA
 # scope: document
 # compile:
 #   unknowns: [input.fruits.owner, input.fruits.colour, input.fruits.price]
 ";
 
-/// A rule on two of them.
+/// A rule on two columns.
 pub(super) const CHEAP_AND_RED: &str = "cheap if {
 	input.fruits.colour == \"red\"
 	input.fruits.price < 20
 }";
 
-/// Hides the price.
+/// A mask rule that hides the price.
 pub(super) const MASKS: &str =
     r#"masks := {"fruits": {"price": {"replace": {"value": "hidden"}}}}"#;
 
-/// Hides it differently, by another rule.
+/// Another mask rule, which hides the price differently.
 const OTHER_MASKS: &str = r#"others := {"fruits": {"price": {"replace": {"value": "other"}}}}"#;
 
-/// Shows the user in its place.
+/// A mask rule that replaces the price with the user.
 const MASKS_BY_INPUT: &str =
     r#"masks := {"fruits": {"price": {"replace": {"value": input.user}}}}"#;
 
-/// The value of a mask rule.
+/// The value of a mask rule that replaces the price with this value.
 fn mask(value: &str) -> Value {
     json!({"fruits": {"price": {"replace": {"value": value}}}})
 }
@@ -64,7 +64,7 @@ fn for_each_target(rule: &str, mask_rule: Option<&str>, input: Option<Value>) ->
     all.map(request).collect()
 }
 
-/// The mask rule sees the input of the request.
+/// Expects that the mask rule sees the input of the request.
 pub(super) fn by_input() -> Scenario {
     scenario()
         .given(policy(&format!("{RED}\n\n{MASKS_BY_INPUT}")))
@@ -77,9 +77,9 @@ pub(super) fn by_input() -> Scenario {
         })
 }
 
-/// The request names the mask rule.
+/// Expects the masks of the rule that the request names.
 pub(super) fn named() -> Scenario {
-    // The masks do not depend on whether the rows depend on a condition.
+    // The masks are the same for a rule with a condition on the rows and for one without.
     scenario()
         .given(policy(&format!("{RED}\n\neverything if 1 == 1\n\n{MASKS}")))
         .each(["include", "everything"], |told, rule| {
@@ -90,7 +90,7 @@ pub(super) fn named() -> Scenario {
         })
 }
 
-/// The request names another mask rule than the annotation.
+/// Expects the masks of the rule that the request names, although the annotation names another.
 pub(super) fn named_beside_annotation() -> Scenario {
     scenario()
         .given(policy(&format!(
@@ -107,7 +107,7 @@ pub(super) fn named_beside_annotation() -> Scenario {
         )
 }
 
-/// The annotation names the mask rule.
+/// Expects the masks of the rule that the annotation names.
 pub(super) fn annotated() -> Scenario {
     scenario()
         .given(policy(&format!("{MASKS}\n\n{ANNOTATION}{RED}")))

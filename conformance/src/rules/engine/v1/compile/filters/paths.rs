@@ -4,7 +4,8 @@ use super::tables::*;
 use crate::rules::engine::module;
 use crate::scenario::*;
 
-/// A package of an odd name is found, and no name refers to a rule of another path.
+/// Expects that a package with special characters in its name is found, and that no segment is
+/// interpreted as an expression that refers to another rule.
 pub(super) fn plain_text() -> Scenario {
     let odd = put("/v1/policies/{ns}").text("text/plain", module("{ns}[\"a[0]; b%\"]", RED));
     scenario()

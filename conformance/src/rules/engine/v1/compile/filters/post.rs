@@ -56,7 +56,8 @@ pub(crate) const RULES: &[Rule] = &[
             .when(asked("include", ALL.accept, empty).expect(ALL.red_rows(&fruits())))
     }),
     Rule::new("disable-inlining-is-list", || {
-        // A rule without inlining may leave expressions that no target supports.
+        // The filter does not use these rules: without inlining, it might need unsupported
+        // expressions.
         let options = json!({"disableInlining": ["data.{ns}.other", "data.{ns}.another"]});
         let body = json!({"unknowns": ["input.fruits"], "options": options});
         scenario()
@@ -258,7 +259,7 @@ pub(crate) const RULES: &[Rule] = &[
         )
     }),
     Rule::new("accept-required", || {
-        // An HTTP library adds the header itself.
+        // Raw, because an HTTP library would add the header.
         let request = |accept: &str| {
             raw(format!(
                 "POST {{prefix}}/v1/compile/{{ns}}/include HTTP/1.1\r\nHost: {{host}}\r\n\
@@ -325,7 +326,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("path-is-plain-text", paths::plain_text),
     Rule::new("follows-policy", || {
-        // Requested often enough to be cached by a server that caches filters.
+        // Repeated, so that a server that caches filters caches this one.
         let red = filter("include", ALL).expect(ALL.red_rows(&fruits()));
         let others = "include if input.fruits.owner == \"bob\"";
         scenario()
@@ -543,7 +544,7 @@ anonymous if {
 	input.fruits.colour == \"red\"
 }";
 
-/// The response for a filter that is never true, by target.
+/// Expects this of the response for a filter that is never true, for each target.
 fn denied(targets: impl IntoIterator<Item = Target>, expectation: Expectation) -> Scenario {
     let told = scenario().given(policy(NEVER));
     told.each(targets, |told, target| {

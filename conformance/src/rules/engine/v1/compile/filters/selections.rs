@@ -1,5 +1,6 @@
-//! Rows that filters select: those for which their rule is true. Contains the rules for both
-//! languages, and builders of scenarios.
+//! Rules for SQL and UCAST filters, the rows that they select, and builders of scenarios.
+//!
+//! A filter selects the rows for which its rule is true.
 
 use super::tables::*;
 use crate::rules::engine::policy;
@@ -8,8 +9,8 @@ use crate::scenario::*;
 /// A rule's name, its body after `if`, and the rows for which it is true.
 pub(super) type Case = (&'static str, &'static str, &'static [&'static str]);
 
-/// Comparisons that every target supports. Whether a column without a value is less or unequal is
-/// omitted: that depends on whether it counts as null or as missing.
+/// Comparisons that every target supports. None tests whether a column without a value is less or
+/// unequal: that depends on whether the column counts as null or as missing.
 pub(super) const COMPARISONS: &[Case] = &[
     (
         "is_red",
@@ -107,7 +108,7 @@ both if {
     ),
 ];
 
-/// Each rule for each of the targets, which must support it.
+/// Requests each rule for each target, which must support it.
 pub(super) fn answered_by_all(targets: &[Target], table: &Table, cases: &[Case]) -> Scenario {
     let start = scenario().given(rules(&[cases]));
     start.each(targets, |scenario, target| {
@@ -115,8 +116,8 @@ pub(super) fn answered_by_all(targets: &[Target], table: &Table, cases: &[Case])
     })
 }
 
-/// Each rule for each of the targets, which may reject it. The first of the plain ones precedes it
-/// and must be supported, so that rejecting everything is not enough.
+/// Requests each rule for each target, which may reject it. The target must support the first plain
+/// rule, which precedes the others, so that rejecting everything is not enough.
 pub(super) fn understood_by_all(
     targets: &[Target],
     table: &Table,
@@ -131,14 +132,14 @@ pub(super) fn understood_by_all(
     })
 }
 
-/// Each rule for one target, which must support it.
+/// Requests each rule for one target, which must support it.
 pub(super) fn answered(start: Scenario, table: &Table, cases: &[Case], target: Target) -> Scenario {
     start.each(cases, |scenario, (name, _, rows)| {
         scenario.when(filter(name, target).expect(target.rows(QUERY, table, rows)))
     })
 }
 
-/// Each rule for one target, which may reject it.
+/// Requests each rule for one target, which may reject it.
 pub(super) fn understood(
     start: Scenario,
     table: &Table,

@@ -4,28 +4,28 @@ use super::tables::*;
 use crate::rules::engine::policy;
 use crate::scenario::*;
 
-/// A target of each key that is guaranteed in a response for several targets that include it.
+/// One target for each key that a response for several targets is guaranteed to support.
 pub(super) const TOGETHER: [Target; 4] = [ALL, SQLSERVER, MYSQL, POSTGRESQL];
 
-/// A request for the filters of a rule for several targets, with these members of the body and of
-/// its options.
+/// A request for the filters of a rule for the targets [`TOGETHER`], with these members of the body
+/// and of its options.
 pub(super) fn together(rule: &str, body: Value, options: Value) -> Step {
     together_for(&TOGETHER, rule, body, options)
 }
 
-/// The same for these targets.
+/// [`together`] for these targets.
 pub(super) fn together_for(targets: &[Target], rule: &str, body: Value, options: Value) -> Step {
     let dialects: Vec<&str> = targets.iter().map(|target| target.dialect).collect();
     let options = with(options, "targetDialects", json!(dialects));
     asked(rule, MULTITARGET, with(body, "options", options))
 }
 
-/// The unknowns of the scenarios' requests, as body.
+/// A request body with the table's columns as unknowns.
 pub(super) fn columns() -> Value {
     json!({"unknowns": ["input.fruits"]})
 }
 
-/// The filter for one of the targets of a response for several, under its key.
+/// Requests a response for several targets with one target, and expects the filter under its key.
 pub(super) fn multitarget(target: Target, pointer: &'static str) -> Scenario {
     let step = several(&[target]).expect(target.rows(pointer, &fruits(), RED_ROWS));
     let step = match target.language {
@@ -35,8 +35,8 @@ pub(super) fn multitarget(target: Target, pointer: &'static str) -> Scenario {
     scenario().given(policy(RED)).when(step)
 }
 
-/// The filters for two targets in one response, each under its key and in its language: each
-/// escapes the compared string differently.
+/// Requests the filters for two targets in one response. Each must be under the target's key and in
+/// its language: the languages escape the compared string differently.
 pub(super) fn beside(first: (Target, &'static str), second: (Target, &'static str)) -> Scenario {
     let table = Table::new(
         "fruits",
@@ -82,7 +82,7 @@ pub(super) fn no_condition_for_any(step: Step) -> Step {
 }
 
 impl Target {
-    /// Pointer to its condition in a response for several targets.
+    /// Pointer to the target's condition in a response for several targets.
     pub(super) fn place(self) -> &'static str {
         match self.language {
             Language::Ucast => "/result/ucast/query",

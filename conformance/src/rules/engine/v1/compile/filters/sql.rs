@@ -43,7 +43,7 @@ fn numbers_and_codes() -> Table {
     )
 }
 
-/// Must be supported before other comparisons with numbers may be rejected.
+/// A comparison that a target must support: only then may it reject other comparisons with numbers.
 const PLAIN: &[Case] = &[("plain", "input.fruits.price == 5", &["five"])];
 
 pub(super) fn numbers_in_order() -> Scenario {
@@ -85,7 +85,8 @@ pub(super) fn zero() -> Scenario {
     understood_by_all(&SQL, &numbers_and_codes(), PLAIN, cases)
 }
 
-/// Other databases reject comparisons of numbers with strings, and SQLite cannot replace them.
+/// Comparisons of numbers with strings, for SQLite only. Other databases reject them, so the suite,
+/// which evaluates all conditions in SQLite, cannot judge theirs.
 pub(super) fn numbers_and_texts() -> Scenario {
     let cases: &[Case] = &[
         ("number_of_text", "input.fruits.code == 10", &[]),

@@ -2,12 +2,12 @@
 
 use crate::scenario::*;
 
-/// The red ones are apple and cherry; all columns of durian are null.
+/// The table of fruits: apple and cherry are red, all columns of durian are null.
 pub(super) fn fruits() -> Table {
     named("fruits", "colour")
 }
 
-/// The same rows under other names of the table and of its column of colours.
+/// The rows of [`fruits`] under these names of the table and of the column of colours.
 pub(super) fn named(table: &'static str, colour: &str) -> Table {
     Table::new(
         table,
@@ -20,7 +20,7 @@ pub(super) fn named(table: &'static str, colour: &str) -> Table {
     )
 }
 
-/// A rule on the table.
+/// A rule that is true for the red fruits.
 pub(crate) const RED: &str = "include if input.fruits.colour == \"red\"";
 
 /// The rows that [`RED`] includes.
@@ -29,11 +29,11 @@ pub(super) const RED_ROWS: &[&str] = &["apple", "cherry"];
 /// Target of a filter.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Target {
-    /// The media type of its filters.
+    /// Media type of the target's filters.
     pub(crate) accept: &'static str,
-    /// Its name in `targetDialects`.
+    /// Name of the target in `targetDialects`.
     pub(super) dialect: &'static str,
-    /// Language of its filters.
+    /// Language of the target's filters.
     pub(super) language: Language,
 }
 
@@ -85,20 +85,20 @@ pub(super) const SQLITE: Target = Target {
     language: Language::Sqlite,
 };
 
-/// The targets with a UCAST object.
+/// Targets whose filters are UCAST objects.
 pub(super) const UCAST: [Target; 4] = [ALL, MINIMAL, LINQ, PRISMA];
 
-/// The targets with a WHERE clause.
+/// Targets whose filters are WHERE clauses.
 pub(super) const SQL: [Target; 4] = [SQLSERVER, MYSQL, POSTGRESQL, SQLITE];
 
 /// The media type of a response for several targets.
 pub(super) const MULTITARGET: &str = "application/vnd.engine.multitarget+json";
 
-/// The condition in a response for one target.
+/// Pointer to the condition in a response for one target.
 pub(super) const QUERY: &str = "/result/query";
 
 impl Target {
-    /// Its key in mappings of tables.
+    /// Key of the target in mappings of tables.
     pub(super) fn key(self) -> &'static str {
         self.dialect.trim_start_matches("sql+")
     }
@@ -118,7 +118,7 @@ impl Target {
         rows(found.unless(unless, expected))
     }
 
-    /// Expects that the filter of [`RED`] selects its rows of a table.
+    /// Expects that the filter of [`RED`] selects the red rows of a table.
     pub(super) fn red_rows(self, table: &Table) -> Expectation {
         self.rows(QUERY, table, RED_ROWS)
     }

@@ -38,7 +38,7 @@ pub(super) fn empty_text() -> Scenario {
     equal_to(EMPTY)
 }
 
-/// Each of these strings in a table of all, for each SQL target.
+/// Compares a column with each of these strings, in a table of all strings, for each SQL target.
 fn equal_to(texts: &[Text]) -> Scenario {
     let all = [QUOTES, BACKSLASHES, EMPTY].into_iter().flatten();
     let rows = all.map(|(row, text)| ((*row).to_owned(), json!({"name": text})));
@@ -54,7 +54,7 @@ fn equal_to(texts: &[Text]) -> Scenario {
     })
 }
 
-/// Strings with parts that are patterns unless escaped.
+/// A table of strings with parts that are patterns unless they are escaped.
 fn names() -> Table {
     Table::new(
         "fruits",
@@ -74,7 +74,7 @@ fn names() -> Table {
     )
 }
 
-/// Must be supported before a substring search may be rejected.
+/// A comparison that a target must support: only then may it reject a substring search.
 const PLAIN: &[Case] = &[("plain", r#"input.fruits.name == "x 100%""#, &["later"])];
 
 pub(super) fn percent_signs() -> Scenario {
@@ -142,7 +142,7 @@ pub(super) fn brackets() -> Scenario {
     ])
 }
 
-/// Characters that escape wildcards, by default or with an ESCAPE clause.
+/// Searches for characters that escape wildcards, by default or with an ESCAPE clause.
 pub(super) fn escapes() -> Scenario {
     parts(&[
         (
@@ -168,7 +168,7 @@ pub(super) fn escapes() -> Scenario {
     ])
 }
 
-/// Whether the other databases are case-sensitive is a setting of their tables.
+/// Case-sensitive searches. In the other databases, case sensitivity is a setting of the table.
 pub(super) fn capitals() -> Scenario {
     let cases: &[Case] = &[(
         "begins_large",

@@ -4,14 +4,14 @@ use super::selections::*;
 use super::tables::*;
 use crate::scenario::*;
 
-/// Must be supported by every target before it may reject others.
+/// A comparison that a target must support: only then may it reject others.
 const PLAIN: &[Case] = &[(
     "is_yellow",
     r#"input.fruits.colour == "yellow""#,
     &["banana"],
 )];
 
-/// Values that a program may confuse with a missing one.
+/// A table of values that a program may confuse with missing ones.
 fn falsy() -> Table {
     Table::new(
         "fruits",
@@ -62,7 +62,7 @@ const LISTS: &[Case] = &[(
     &["apple"],
 )];
 
-/// Lists with values that a program may confuse with a missing one.
+/// Lists with values that a program may confuse with missing ones.
 const LISTS_OF_FALSY: &[Case] = &[
     (
         "ripe_or_not",
@@ -77,7 +77,7 @@ const LISTS_OF_FALSY: &[Case] = &[
     ),
 ];
 
-/// Only the colours of the fruits.
+/// A table of the fruits with only the column of colours.
 fn colours() -> Table {
     Table::new(
         "fruits",
