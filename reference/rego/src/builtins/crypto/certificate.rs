@@ -1,12 +1,12 @@
 //! Certificates and their object representation.
 
-use chrono::DateTime;
+use chrono::{DateTime, FixedOffset, SecondsFormat};
 use num_bigint::BigInt;
-use x509_parser::prelude::{FromDer, X509Certificate};
-use x509_parser::x509::{AlgorithmIdentifier, SubjectPublicKeyInfo, X509Version};
 
 use super::extensions::{Extensions, Names, extension_value, uri_value};
+use super::fields::Fields;
 use super::name;
+use super::public_key::{Algorithm, Numbers, PublicKey};
 use super::tlv::{self, dotted, identifier, identifier_value, list};
 use crate::Value;
 use crate::builtins::keys::{Public, der};
@@ -16,10 +16,8 @@ use crate::value::Number;
 /// Certificate with its parsed extensions.
 #[derive(Debug)]
 pub(super) struct Certificate<'d> {
-    pub(super) parsed: X509Certificate<'d>,
-    pub(super) raw: &'d [u8],
+    pub(super) fields: Fields<'d>,
     pub(super) extensions: Extensions,
-    pub(super) key: Option<Public>,
     subject: Value,
     issuer: Value,
 }
@@ -29,80 +27,60 @@ impl<'d> Certificate<'d> {
     pub(super) fn read_all(mut der: &'d [u8]) -> Option<Vec<Self>> {
         let mut certificates = Vec::new();
         while !der.is_empty() {
-            let (rest, parsed) = X509Certificate::from_der(der).ok()?;
-            let raw = der.get(..der.len() - rest.len())?;
-            certificates.push(Self::of(parsed, raw)?);
+            let (certificate, rest) = Self::read(der)?;
+            certificates.push(certificate);
             der = rest;
         }
         Some(certificates)
     }
 
-    fn of(parsed: X509Certificate<'d>, raw: &'d [u8]) -> Option<Self> {
-        // The signed part repeats the algorithm, so that nobody can exchange it.
-        if parsed.tbs_certificate.signature != parsed.signature_algorithm {
-            return None;
-        }
-        let is_negative = parsed
-            .raw_serial()
-            .first()
-            .is_some_and(|byte| *byte >= 0x80);
-        if parsed.version().0 > X509Version::V3.0 || is_negative {
-            return None;
-        }
-        let extensions = extensions_of(parsed.tbs_certificate.as_ref())?;
-        let extensions = match extensions {
+    /// Parses the certificate at the start of some DER; returns the rest too.
+    pub(super) fn read(der: &'d [u8]) -> Option<(Self, &'d [u8])> {
+        let (fields, rest) = Fields::read(der)?;
+        let extensions = match fields.extensions {
             Some(der) => Extensions::read(der)?,
             None => Extensions::default(),
         };
-        let key = der::public_of(parsed.public_key());
-        let known = [der::RSA, der::ED25519];
-        let kind = parsed.public_key().algorithm.algorithm.to_id_string();
-        if key.is_none() && known.contains(&kind.as_str()) {
-            return None;
-        }
-        let subject = name::value(parsed.subject().as_raw())?;
-        let issuer = name::value(parsed.issuer().as_raw())?;
-        Some(Self {
-            parsed,
-            raw,
+        let subject = name::value(fields.subject)?;
+        let issuer = name::value(fields.issuer)?;
+        let certificate = Self {
+            fields,
             extensions,
-            key,
             subject,
             issuer,
-        })
+        };
+        Some((certificate, rest))
+    }
+
+    /// Returns the key that verifies signatures.
+    pub(super) fn key(&self) -> &Public {
+        &self.fields.key.key
+    }
+
+    pub(super) fn into_key(self) -> Public {
+        self.fields.key.key
     }
 
     /// Converts the certificate to an object, with its URIs as strings if requested.
     pub(super) fn value(&self, with_uris: bool) -> Value {
-        let certificate = &self.parsed;
-        let number = BigInt::from_signed_bytes_be(certificate.raw_serial());
-        let version = u64::from(certificate.version().0) + 1;
+        let fields = &self.fields;
+        let number = BigInt::from_signed_bytes_be(fields.serial);
         let mut members = vec![
-            ("Raw", bytes(self.raw)),
-            (
-                "RawTBSCertificate",
-                bytes(certificate.tbs_certificate.as_ref()),
-            ),
-            ("RawSubject", bytes(certificate.subject().as_raw())),
-            ("RawIssuer", bytes(certificate.issuer().as_raw())),
+            ("Raw", bytes(fields.raw)),
+            ("RawTBSCertificate", bytes(fields.signed)),
+            ("RawSubject", bytes(fields.subject)),
+            ("RawIssuer", bytes(fields.issuer)),
             ("SerialNumber", Value::from(Number::from(number))),
-            ("Version", Value::from(version)),
+            ("Version", Value::from(fields.version)),
             ("Subject", self.subject.clone()),
             ("Issuer", self.issuer.clone()),
-            (
-                "NotBefore",
-                time(certificate.validity().not_before.timestamp()),
-            ),
-            (
-                "NotAfter",
-                time(certificate.validity().not_after.timestamp()),
-            ),
+            ("NotBefore", time(fields.not_before)),
+            ("NotAfter", time(fields.not_after)),
         ];
         members.extend(signed(
-            certificate.public_key(),
-            self.key.as_ref(),
-            &certificate.signature_algorithm,
-            &certificate.signature_value.data,
+            &fields.key,
+            &fields.signature_algorithm,
+            &fields.signature,
         ));
         members.extend(self.extended());
         members.extend(named(&self.extensions.names));
@@ -196,31 +174,16 @@ impl<'d> Certificate<'d> {
     }
 }
 
-/// Returns the extensions in the signed part of a certificate, if any.
-fn extensions_of(signed: &[u8]) -> Option<Option<&[u8]>> {
-    let parts = tlv::sequence(signed)?;
-    let extensions = parts.into_iter().find(|(tag, _)| *tag == 0xa3);
-    Some(extensions.map(|(_, extensions)| extensions))
-}
-
 /// Returns the members about the key and the signature.
 pub(super) fn signed(
-    info: &SubjectPublicKeyInfo<'_>,
-    key: Option<&Public>,
-    algorithm: &AlgorithmIdentifier<'_>,
+    key: &PublicKey<'_>,
+    algorithm: &Algorithm<'_>,
     signature: &[u8],
 ) -> [(&'static str, Value); 5] {
-    let kind = match info.algorithm.algorithm.to_id_string().as_str() {
-        der::RSA => 1_u64,
-        "1.2.840.10040.4.1" => 2,
-        der::CURVES => 3,
-        der::ED25519 => 4,
-        _ => 0,
-    };
     [
-        ("RawSubjectPublicKeyInfo", bytes(info.raw)),
-        ("PublicKeyAlgorithm", Value::from(kind)),
-        ("PublicKey", key_value(info, key)),
+        ("RawSubjectPublicKeyInfo", bytes(key.raw)),
+        ("PublicKeyAlgorithm", Value::from(key.kind())),
+        ("PublicKey", key_value(&key.numbers)),
         (
             "SignatureAlgorithm",
             Value::from(algorithm_number(algorithm)),
@@ -244,34 +207,30 @@ pub(super) fn named(names: &Names) -> [(&'static str, Value); 4] {
     ]
 }
 
-fn key_value(info: &SubjectPublicKeyInfo<'_>, key: Option<&Public>) -> Value {
-    use rsa::traits::PublicKeyParts;
+fn key_value(numbers: &Numbers) -> Value {
     let number = |bytes: &[u8]| {
         Value::from(Number::from(BigInt::from_bytes_be(
             num_bigint::Sign::Plus,
             bytes,
         )))
     };
-    match key {
-        Some(Public::Rsa(key)) => {
-            Value::object([("N", number(&key.n_bytes())), ("E", number(&key.e_bytes()))])
+    match numbers {
+        Numbers::Rsa { modulus, exponent } => {
+            Value::object([("N", number(modulus)), ("E", number(exponent))])
         }
-        Some(Public::Curve(key)) => {
-            let (x, y) = key.coordinates();
-            Value::object([
-                ("Curve", Value::object::<&str>([])),
-                ("X", number(&x)),
-                ("Y", number(&y)),
-            ])
-        }
-        Some(Public::Ed25519(_)) => bytes(&info.subject_public_key.data),
-        Some(Public::Other) | None => Value::Null,
+        Numbers::Curve { x, y } => Value::object([
+            ("Curve", Value::object::<&str>([])),
+            ("X", number(x)),
+            ("Y", number(y)),
+        ]),
+        Numbers::Ed25519(key) => bytes(key),
+        Numbers::Other => Value::Null,
     }
 }
 
 /// Returns the number of a signature algorithm in Go's `crypto/x509`; 0 if it is unknown.
-fn algorithm_number(algorithm: &AlgorithmIdentifier<'_>) -> u64 {
-    match algorithm.algorithm.to_id_string().as_str() {
+fn algorithm_number(algorithm: &Algorithm<'_>) -> u64 {
+    match algorithm.id.as_str() {
         "1.2.840.113549.1.1.4" => 2,
         "1.2.840.113549.1.1.5" | "1.3.14.3.2.29" => 3,
         "1.2.840.113549.1.1.11" => 4,
@@ -290,8 +249,8 @@ fn algorithm_number(algorithm: &AlgorithmIdentifier<'_>) -> u64 {
 }
 
 /// Returns the number of the signature algorithm RSA-PSS with the hash in its parameters.
-pub(super) fn pss_number(algorithm: &AlgorithmIdentifier<'_>) -> Option<u64> {
-    let parameters = tlv::all(algorithm.parameters.as_ref()?.data)?;
+pub(super) fn pss_number(algorithm: &Algorithm<'_>) -> Option<u64> {
+    let parameters = tlv::sequence(algorithm.parameters)?;
     let (_, hash) = parameters.into_iter().find(|(tag, _)| *tag == 0xa0)?;
     let hash = tlv::sequence(hash)?;
     match dotted(&identifier(hash.first()?.1)?).as_str() {
@@ -325,7 +284,6 @@ fn networks(names: &Names) -> Value {
     list(networks.collect())
 }
 
-fn time(seconds: i64) -> Value {
-    let time = DateTime::from_timestamp(seconds, 0).unwrap_or_default();
-    Value::from(time.format("%Y-%m-%dT%H:%M:%SZ").to_string())
+pub(super) fn time(time: DateTime<FixedOffset>) -> Value {
+    Value::from(time.to_rfc3339_opts(SecondsFormat::Secs, true))
 }

@@ -1,11 +1,10 @@
 //! Certificate chain verification.
 
-use x509_parser::x509::AlgorithmIdentifier;
-
 use super::certificate::{Certificate, pss_number};
 use super::constraints;
 use super::hostname;
 use super::options::{ANY, Options};
+use super::public_key;
 use super::tlv::{self, INTEGER};
 use crate::builtins::keys::hash::Hash;
 use crate::builtins::keys::{Algorithm, Public, der};
@@ -35,7 +34,7 @@ pub(super) fn verify<'c, 'd>(
         options,
         checks: 0,
     };
-    if leaf.raw == root.raw {
+    if leaf.fields.raw == root.fields.raw {
         let chain = vec![leaf];
         return usages_allow(&chain, &options.usages).then_some(chain);
     }
@@ -61,7 +60,9 @@ impl<'c, 'd> Search<'_, 'c, 'd> {
             }
         }
         for issuer in self.between {
-            if chain.iter().any(|one| one.raw == issuer.raw) || !self.signs(issuer, child, chain) {
+            if chain.iter().any(|one| one.fields.raw == issuer.fields.raw)
+                || !self.signs(issuer, child, chain)
+            {
                 continue;
             }
             chain.push(issuer);
@@ -81,7 +82,7 @@ impl<'c, 'd> Search<'_, 'c, 'd> {
         child: &Certificate<'_>,
         chain: &[&Certificate<'_>],
     ) -> bool {
-        if issuer.parsed.subject().as_raw() != child.parsed.issuer().as_raw() {
+        if issuer.fields.subject != child.fields.issuer {
             return false;
         }
         let key_ids = (
@@ -90,7 +91,7 @@ impl<'c, 'd> Search<'_, 'c, 'd> {
         );
         if let (Some(wanted), Some(found)) = key_ids
             && wanted != found
-            && issuer.raw != self.root.raw
+            && issuer.fields.raw != self.root.fields.raw
         {
             return false;
         }
@@ -106,8 +107,8 @@ impl Certificate<'_> {
     /// Whether the certificate is within its validity period and has no unsupported critical
     /// extension.
     fn stands(&self, options: &Options) -> bool {
-        let validity = self.parsed.validity();
-        let times = validity.not_before.timestamp()..=validity.not_after.timestamp();
+        let fields = &self.fields;
+        let times = fields.not_before.timestamp()..=fields.not_after.timestamp();
         self.extensions.unhandled.is_empty() && times.contains(&options.now)
     }
 
@@ -118,7 +119,7 @@ impl Certificate<'_> {
         if usage != 0 && usage & certificate_signing == 0 {
             return false;
         }
-        let new = self.parsed.version().0 >= 2;
+        let new = self.fields.version == 3;
         let limit = match self.extensions.basic {
             Some((true, limit)) => limit,
             Some((false, _)) => return false,
@@ -148,12 +149,8 @@ fn usages_allow(chain: &[&Certificate<'_>], usages: &[usize]) -> bool {
 
 /// Whether the issuer's key created the signature of a certificate.
 fn has_signed(issuer: &Certificate<'_>, child: &Certificate<'_>) -> bool {
-    let Some(key) = &issuer.key else {
-        return false;
-    };
-    let signed = child.parsed.tbs_certificate.as_ref();
-    let signature = &child.parsed.signature_value.data;
-    match (algorithm(&child.parsed.signature_algorithm), key) {
+    let (signed, signature) = (child.fields.signed, &child.fields.signature);
+    match (algorithm(&child.fields.signature_algorithm), issuer.key()) {
         (Some(Algorithm::Curve(hash)), Public::Curve(key)) => {
             let Some(parts) = tlv::sequence(signature) else {
                 return false;
@@ -169,8 +166,8 @@ fn has_signed(issuer: &Certificate<'_>, child: &Certificate<'_>) -> bool {
 }
 
 /// Returns the algorithm of a signature; `None` for broken or unknown ones.
-fn algorithm(identifier: &AlgorithmIdentifier<'_>) -> Option<Algorithm> {
-    match identifier.algorithm.to_id_string().as_str() {
+fn algorithm(identifier: &public_key::Algorithm<'_>) -> Option<Algorithm> {
+    match identifier.id.as_str() {
         "1.2.840.113549.1.1.11" => Some(Algorithm::Rsa(Hash::Sha256)),
         "1.2.840.113549.1.1.12" => Some(Algorithm::Rsa(Hash::Sha384)),
         "1.2.840.113549.1.1.13" => Some(Algorithm::Rsa(Hash::Sha512)),

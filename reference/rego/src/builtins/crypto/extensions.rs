@@ -2,7 +2,9 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::tlv::{self, BITS, BOOLEAN, Element, IDENTIFIER, INTEGER, OCTETS};
+use super::constraint_syntax::{is_domain, is_mailbox, is_mask};
+use super::reader::Reader;
+use super::tlv::{self, BOOLEAN, IDENTIFIER, INTEGER, OCTETS, SEQUENCE};
 use crate::Value;
 use crate::builtins::pem::encode;
 use crate::builtins::url::Url;
@@ -34,6 +36,15 @@ pub(super) const USAGES: [(&str, &str); 14] = [
         "1.3.6.1.4.1.311.61.1.1",
     ),
 ];
+
+/// Object identifier of the subject alternative names.
+const NAMES: [u64; 4] = [2, 5, 29, 17];
+
+/// Tags of names by their kind.
+const EMAIL: u8 = 0x81;
+const DNS: u8 = 0x82;
+const URI: u8 = 0x86;
+const ADDRESS: u8 = 0x87;
 
 /// Unparsed extension.
 #[derive(Debug, Clone)]
@@ -89,76 +100,92 @@ pub(super) struct Extensions {
 }
 
 impl Extensions {
-    /// Parses the sequence of extensions; `None` when a supported one is malformed.
+    /// Parses the sequence of extensions of a certificate; `None` when a supported one is malformed.
     pub(super) fn read(der: &[u8]) -> Option<Self> {
+        let mut read = Self::list(der)?;
+        for extension in &read.written.clone() {
+            if !read.take(extension)? && extension.critical {
+                read.unhandled.push(extension.id.clone());
+            }
+        }
+        Some(read)
+    }
+
+    /// Parses the sequence of extensions of a request, of which only the names are supported.
+    pub(super) fn read_of_request(der: &[u8]) -> Option<Self> {
+        let mut read = Self::list(der)?;
+        for extension in &read.written {
+            if extension.id == NAMES {
+                read.names = names(&extension.value)?;
+            }
+        }
+        Some(read)
+    }
+
+    /// Lists the extensions, each unparsed.
+    fn list(der: &[u8]) -> Option<Self> {
         let mut read = Self::default();
-        for (_, extension) in tlv::sequence(der)? {
-            let (id, critical, value) = match *tlv::all(extension)? {
-                [(IDENTIFIER, id), (OCTETS, value)] => (id, false, value),
-                [(IDENTIFIER, id), (BOOLEAN, critical), (OCTETS, value)] => {
-                    (id, critical != [0], value)
-                }
-                _ => return None,
-            };
-            let id = tlv::identifier(id)?;
+        let mut list = Reader::new(der).nested(SEQUENCE)?;
+        while !list.is_empty() {
+            let mut parts = list.nested(SEQUENCE)?;
+            let id = tlv::identifier(parts.identifier()?)?;
+            let critical = parts.peek(BOOLEAN) && parts.boolean()?;
+            let value = parts.read(OCTETS)?.to_vec();
             if read.written.iter().any(|earlier| earlier.id == id) {
                 return None;
-            }
-            if !read.take(&id, value, critical)? && critical {
-                read.unhandled.push(id.clone());
             }
             read.written.push(Extension {
                 id,
                 critical,
-                value: value.to_vec(),
+                value,
             });
         }
         Some(read)
     }
 
     /// Parses one extension; returns whether it is supported.
-    fn take(&mut self, id: &[u64], value: &[u8], critical: bool) -> Option<bool> {
-        match id {
-            [2, 5, 29, 14] => self.key_id = Some(tlv::only(value, OCTETS)?.to_vec()),
-            [2, 5, 29, 15] => self.key_usage = key_usage(tlv::only(value, BITS)?),
+    fn take(&mut self, extension: &Extension) -> Option<bool> {
+        let critical = extension.critical;
+        let mut value = Reader::new(&extension.value);
+        match *extension.id {
+            // Key ids and access to information must not be critical.
+            [2, 5, 29, 14 | 35] | [1, 3, 6, 1, 5, 5, 7, 1, 1] if critical => return None,
+            [2, 5, 29, 14] => self.key_id = Some(value.read(OCTETS)?.to_vec()),
+            [2, 5, 29, 15] => self.key_usage = key_usage(value.bit_string()?.bytes),
             [2, 5, 29, 17] => {
-                self.names = names(value)?;
+                self.names = names(&extension.value)?;
                 self.has_names = true;
                 return Some(!self.names.is_empty());
             }
-            [2, 5, 29, 19] => self.basic = Some(basic(value)?),
+            [2, 5, 29, 19] => self.basic = Some(basic(value.nested(SEQUENCE)?)?),
             [2, 5, 29, 30] => {
                 self.constrains_names = true;
                 self.constraints_critical = critical;
                 return self.take_constraints(value);
             }
-            [2, 5, 29, 31] => self.revocation = revocation(value)?,
-            [2, 5, 29, 32] => self.policies = identifiers(value)?,
-            [2, 5, 29, 33] => self.mappings = mappings(value)?,
+            [2, 5, 29, 31] => self.revocation = revocation(value.nested(SEQUENCE)?)?,
+            [2, 5, 29, 32] => self.policies = policies(value.nested(SEQUENCE)?)?,
+            [2, 5, 29, 33] => self.mappings = mappings(value.nested(SEQUENCE)?)?,
             [2, 5, 29, 35] => {
-                let parts = tlv::sequence(value)?;
-                let key = parts.iter().find(|(tag, _)| *tag == 0x80);
-                self.authority_key_id = key.map(|(_, key)| key.to_vec());
+                let key = value.nested(SEQUENCE)?.optional(0x80)?;
+                self.authority_key_id = key.map(<[u8]>::to_vec);
             }
             [2, 5, 29, 36] => {
-                for (tag, number) in tlv::sequence(value)? {
-                    match tag {
-                        0x80 => self.explicit_policy = Some(tlv::small(number)?),
-                        0x81 => self.inhibit_mapping = Some(tlv::small(number)?),
-                        _ => {}
-                    }
-                }
+                let mut limits = value.nested(SEQUENCE)?;
+                self.explicit_policy = optional_limit(&mut limits, 0x80)?;
+                self.inhibit_mapping = optional_limit(&mut limits, 0x81)?;
             }
-            [2, 5, 29, 37] => self.take_usages(value)?,
-            [2, 5, 29, 54] => self.inhibit_any = Some(tlv::small(tlv::only(value, INTEGER)?)?),
-            [1, 3, 6, 1, 5, 5, 7, 1, 1] => self.take_access(value)?,
+            [2, 5, 29, 37] => self.take_usages(value.nested(SEQUENCE)?)?,
+            [2, 5, 29, 54] => self.inhibit_any = Some(value.small_integer(INTEGER)?),
+            [1, 3, 6, 1, 5, 5, 7, 1, 1] => self.take_access(value.nested(SEQUENCE)?)?,
             _ => return Some(false),
         }
         Some(true)
     }
 
-    fn take_usages(&mut self, value: &[u8]) -> Option<()> {
-        for (_, id) in tlv::sequence(value)? {
+    fn take_usages(&mut self, mut usages: Reader<'_>) -> Option<()> {
+        while !usages.is_empty() {
+            let id = usages.identifier()?;
             let dotted = tlv::dotted(&tlv::identifier(id)?);
             match USAGES.iter().position(|(_, known)| *known == dotted) {
                 Some(usage) => self.usages.push(usage),
@@ -168,15 +195,17 @@ impl Extensions {
         Some(())
     }
 
-    fn take_access(&mut self, value: &[u8]) -> Option<()> {
-        for (_, description) in tlv::sequence(value)? {
-            let [(IDENTIFIER, method), (0x86, place)] = *tlv::all(description)? else {
+    fn take_access(&mut self, mut descriptions: Reader<'_>) -> Option<()> {
+        while !descriptions.is_empty() {
+            let mut description = descriptions.nested(SEQUENCE)?;
+            let method = tlv::identifier(description.identifier()?)?;
+            let Some(place) = description.optional(URI)? else {
                 continue;
             };
-            let place = String::from_utf8(place.to_vec()).ok()?;
-            match tlv::dotted(&tlv::identifier(method)?).as_str() {
-                "1.3.6.1.5.5.7.48.1" => self.responders.push(place),
-                "1.3.6.1.5.5.7.48.2" => self.issuers.push(place),
+            let place = lossy(place).into_owned();
+            match *method {
+                [1, 3, 6, 1, 5, 5, 7, 48, 1] => self.responders.push(place),
+                [1, 3, 6, 1, 5, 5, 7, 48, 2] => self.issuers.push(place),
                 _ => {}
             }
         }
@@ -184,20 +213,20 @@ impl Extensions {
     }
 
     /// Parses name constraints; returns whether all kinds of names are supported.
-    fn take_constraints(&mut self, value: &[u8]) -> Option<bool> {
-        let mut understood = true;
-        for (tag, subtrees) in tlv::sequence(value)? {
-            let names = match tag {
-                0xa0 => &mut self.permitted,
-                0xa1 => &mut self.excluded,
-                _ => return None,
-            };
-            for (_, subtree) in tlv::all(subtrees)? {
-                let (base, _) = tlv::first(subtree)?;
-                understood &= names.constrain(base)?;
-            }
+    fn take_constraints(&mut self, mut value: Reader<'_>) -> Option<bool> {
+        let mut kinds = value.nested(SEQUENCE)?;
+        let (permitted, excluded) = (kinds.optional(0xa0)?, kinds.optional(0xa1)?);
+        let subtrees: [&[u8]; 2] = [permitted, excluded].map(Option::unwrap_or_default);
+        let is_complete = value.is_empty() && kinds.is_empty();
+        if !is_complete || subtrees.iter().all(|subtrees| subtrees.is_empty()) {
+            return None;
         }
-        Some(understood)
+        let [permitted, excluded] = subtrees.map(Reader::new);
+        let all = [
+            self.permitted.constrain(permitted)?,
+            self.excluded.constrain(excluded)?,
+        ];
+        Some(all == [true; 2])
     }
 }
 
@@ -209,26 +238,42 @@ impl Names {
             && self.uris.is_empty()
     }
 
-    fn constrain(&mut self, (tag, bytes): Element<'_>) -> Option<bool> {
-        let text = || String::from_utf8(bytes.to_vec()).ok();
-        match tag {
-            0x81 => self.emails.push(text()?),
-            0x82 => self.dns.push(text()?),
-            0x86 => self.uris.push(text()?),
-            0x87 if matches!(bytes.len(), 8 | 32) => {
-                let (address, mask) = bytes.split_at(bytes.len() / 2);
-                self.networks.push((address.to_vec(), mask.to_vec()));
+    /// Parses subtrees of names; returns whether all kinds of names are supported.
+    fn constrain(&mut self, mut subtrees: Reader<'_>) -> Option<bool> {
+        let mut understood = true;
+        while !subtrees.is_empty() {
+            let (tag, bytes) = subtrees.nested(SEQUENCE)?.any()?;
+            let text = || ascii(bytes);
+            match tag {
+                EMAIL => {
+                    let email = text()?;
+                    let is_valid = match email.contains('@') {
+                        true => is_mailbox(&email),
+                        false => is_domain(&email, true),
+                    };
+                    self.emails.push(is_valid.then_some(email)?);
+                }
+                DNS => self.dns.push(text().filter(|name| is_domain(name, true))?),
+                URI => {
+                    let is_host =
+                        |name: &String| is_domain(name, true) && name.parse::<IpAddr>().is_err();
+                    self.uris.push(text().filter(is_host)?);
+                }
+                ADDRESS if matches!(bytes.len(), 8 | 32) => {
+                    let (address, mask) = bytes.split_at(bytes.len() / 2);
+                    is_mask(mask).then_some(())?;
+                    self.networks.push((address.to_vec(), mask.to_vec()));
+                }
+                ADDRESS => return None,
+                _ => understood = false,
             }
-            0x87 => return None,
-            _ => return Some(false),
         }
-        Some(true)
+        Some(understood)
     }
 }
 
 /// Converts the key usage bit string to an integer, first bit lowest.
-fn key_usage(bits: &[u8]) -> u32 {
-    let bytes = bits.get(1..).unwrap_or_default();
+fn key_usage(bytes: &[u8]) -> u32 {
     let bits = (0_u32..).zip(
         bytes
             .iter()
@@ -237,37 +282,43 @@ fn key_usage(bits: &[u8]) -> u32 {
     bits.take(9).map(|(at, bit)| u32::from(bit) << at).sum()
 }
 
-fn basic(value: &[u8]) -> Option<(bool, Limit)> {
-    match *tlv::sequence(value)? {
-        [] => Some((false, None)),
-        [(BOOLEAN, signs)] => Some((signs != [0], None)),
-        [(BOOLEAN, signs), (INTEGER, limit)] => Some((signs != [0], Some(tlv::small(limit)?))),
-        [(INTEGER, limit)] => Some((false, Some(tlv::small(limit)?))),
-        _ => None,
+fn basic(mut parts: Reader<'_>) -> Option<(bool, Limit)> {
+    let signs = parts.peek(BOOLEAN) && parts.boolean()?;
+    let limit = optional_limit(&mut parts, INTEGER)?;
+    let is_valid = limit.is_none_or(|limit| limit >= 0);
+    is_valid.then_some((signs, limit))
+}
+
+fn optional_limit(parts: &mut Reader<'_>, tag: u8) -> Option<Limit> {
+    match parts.peek(tag) {
+        true => parts.small_integer(tag).map(Some),
+        false => Some(None),
     }
 }
 
 fn names(value: &[u8]) -> Option<Names> {
     let mut names = Names::default();
-    for (tag, bytes) in tlv::sequence(value)? {
-        let text = || {
-            String::from_utf8(bytes.to_vec())
-                .ok()
-                .filter(|text| text.is_ascii())
-        };
+    let mut list = Reader::new(value).nested(SEQUENCE)?;
+    while !list.is_empty() {
+        let (tag, bytes) = list.any()?;
         match tag {
-            0x81 => names.emails.push(text()?),
-            0x82 => names.dns.push(text()?),
-            0x86 => {
-                let uri = text()?;
-                Url::parse(&uri).ok()?;
+            EMAIL => names.emails.push(ascii(bytes)?),
+            DNS => names.dns.push(ascii(bytes)?),
+            URI => {
+                let uri = ascii(bytes)?;
+                let url = Url::parse(&uri).ok()?;
+                is_domain(&lossy(url.host()), false).then_some(())?;
                 names.uris.push(uri);
             }
-            0x87 => names.addresses.push(address(bytes)?),
+            ADDRESS => names.addresses.push(address(bytes)?),
             _ => {}
         }
     }
     Some(names)
+}
+
+fn ascii(bytes: &[u8]) -> Option<String> {
+    bytes.is_ascii().then(|| lossy(bytes).into_owned())
 }
 
 /// Parses an IP address of four or sixteen bytes.
@@ -281,44 +332,41 @@ pub(super) fn address(bytes: &[u8]) -> Option<IpAddr> {
 }
 
 /// Parses the CRL distribution points.
-fn revocation(value: &[u8]) -> Option<Vec<String>> {
+fn revocation(mut points: Reader<'_>) -> Option<Vec<String>> {
     let mut places = Vec::new();
-    for (_, point) in tlv::sequence(value)? {
-        for (tag, name) in tlv::all(point)? {
-            let Some(((0xa0, full), _)) = tlv::first(name).filter(|_| tag == 0xa0) else {
-                continue;
-            };
-            for (tag, place) in tlv::all(full)? {
-                if tag == 0x86 {
-                    places.push(String::from_utf8(place.to_vec()).ok()?);
-                }
-            }
+    while !points.is_empty() {
+        let Some(name) = points.nested(SEQUENCE)?.optional(0xa0)? else {
+            continue;
+        };
+        let mut full = Reader::new(name).nested(0xa0)?;
+        while full.peek(URI) {
+            places.push(lossy(full.read(URI)?).into_owned());
         }
     }
     Some(places)
 }
 
-/// Returns the leading identifier of each inner sequence.
-fn identifiers(value: &[u8]) -> Option<Vec<Vec<u8>>> {
-    tlv::sequence(value)?
-        .into_iter()
-        .map(|(_, policy)| match tlv::first(policy)?.0 {
-            (IDENTIFIER, id) => Some(id.to_vec()),
-            _ => None,
-        })
-        .collect()
+/// Returns the identifiers of the policies, which must be distinct.
+fn policies(mut list: Reader<'_>) -> Option<Vec<Vec<u8>>> {
+    let mut policies: Vec<Vec<u8>> = Vec::new();
+    while !list.is_empty() {
+        let id = list.nested(SEQUENCE)?.large_identifier()?;
+        if policies.iter().any(|earlier| earlier == id) {
+            return None;
+        }
+        policies.push(id.to_vec());
+    }
+    Some(policies)
 }
 
-fn mappings(value: &[u8]) -> Option<Vec<(Vec<u8>, Vec<u8>)>> {
-    tlv::sequence(value)?
-        .into_iter()
-        .map(|(_, pair)| match *tlv::all(pair)? {
-            [(IDENTIFIER, issuer), (IDENTIFIER, subject)] => {
-                Some((issuer.to_vec(), subject.to_vec()))
-            }
-            _ => None,
-        })
-        .collect()
+fn mappings(mut list: Reader<'_>) -> Option<Vec<(Vec<u8>, Vec<u8>)>> {
+    let mut mappings = Vec::new();
+    while !list.is_empty() {
+        let mut pair = list.nested(SEQUENCE)?;
+        let issuer = pair.read(IDENTIFIER)?.to_vec();
+        mappings.push((issuer, pair.read(IDENTIFIER)?.to_vec()));
+    }
+    Some(mappings)
 }
 
 /// Converts an extension to an object.

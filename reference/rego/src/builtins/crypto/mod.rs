@@ -2,15 +2,20 @@
 
 use super::{BuiltinLimit, Cost, Group, Most};
 
+mod any_value;
 mod certificate;
 mod chain;
+mod constraint_syntax;
 mod constraints;
 mod extensions;
+mod fields;
 mod hostname;
 mod name;
 mod options;
 mod private;
+mod public_key;
 pub(crate) mod read;
+mod reader;
 mod request;
 mod tlv;
 

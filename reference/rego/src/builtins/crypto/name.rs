@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::tlv::{self, list};
+use super::any_value::AnyValue;
+use super::reader::Reader;
+use super::tlv::{self, Element, list};
 use crate::Value;
 
 /// Name attributes with a separate member, by the last number of their OID.
@@ -16,37 +18,42 @@ const PARTS: [(u64, &str); 7] = [
     (17, "PostalCode"),
 ];
 
-/// Converts a name to an object.
+/// Converts a name to an object; `None` if a value is not a string.
 pub(super) fn value(der: &[u8]) -> Option<Value> {
-    converted(der, |_| None)
+    converted(der, |(tag, bytes), _| {
+        tlv::text((tag, bytes)).map(AnyValue::Text)
+    })
 }
 
-/// Converts a name in a request: as in OPA, values that are not universal primitives are null.
+/// Converts a name in a request, whose values may have any type.
 pub(super) fn value_in_request(der: &[u8]) -> Option<Value> {
-    converted(der, |(tag, _)| (tag & 0xe0 != 0).then_some(Value::Null))
+    converted(der, AnyValue::of)
 }
 
-/// Converts a name. `other` converts values that are not strings; a name with one that it does not
-/// convert is refused.
-fn converted(der: &[u8], other: impl Fn(tlv::Element<'_>) -> Option<Value>) -> Option<Value> {
+/// Converts a name whose values `convert` converts: their element, and a reader of it.
+fn converted<'d>(
+    der: &'d [u8],
+    convert: impl Fn(Element<'d>, Reader<'d>) -> Option<AnyValue>,
+) -> Option<Value> {
     let mut names = Vec::new();
     let mut parts: BTreeMap<u64, Vec<Value>> = BTreeMap::new();
-    for (_, set) in tlv::sequence(der)? {
-        for (_, attribute) in tlv::all(set)? {
-            let [(tlv::IDENTIFIER, kind), written] = *tlv::all(attribute)? else {
-                return None;
-            };
-            let text = tlv::text(written).map(Value::from);
-            let text = text.or_else(|| other(written))?;
-            let numbers = tlv::identifier(kind)?;
-            if let [2, 5, 4, part] = *numbers
-                && text != Value::Null
+    let mut sets = Reader::new(der).nested(tlv::SEQUENCE)?;
+    while !sets.is_empty() {
+        let mut set = sets.nested(tlv::SET)?;
+        while !set.is_empty() {
+            let mut attribute = set.nested(tlv::SEQUENCE)?;
+            let kind = attribute.identifier()?;
+            let written = attribute;
+            let value = convert(attribute.any()?, written)?;
+            if let [2, 5, 4, part] = *tlv::identifier(kind)?
+                && let AnyValue::Text(text) = &value
             {
-                parts.entry(part).or_default().push(text.clone());
+                let text = Value::from(text.as_str());
+                parts.entry(part).or_default().push(text);
             }
             names.push(Value::object([
                 ("Type", tlv::identifier_value(kind)?),
-                ("Value", text),
+                ("Value", value.into_value()),
             ]));
         }
     }

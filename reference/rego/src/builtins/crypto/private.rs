@@ -131,21 +131,20 @@ pub(super) fn parse_keypair(
         return refuse("tls: failed to parse private key");
     };
     let leaf = leaf.first();
-    let public = leaf.and_then(|leaf| leaf.key.clone());
+    let public = leaf.map_or(&Public::Other, |leaf| leaf.key());
     match (public, key.public()) {
-        (Some(Public::Rsa(own)), Public::Rsa(other)) if own == other => {}
-        (Some(Public::Curve(own)), Public::Curve(other))
-            if own.coordinates() == other.coordinates() => {}
-        (Some(Public::Ed25519(own)), Public::Ed25519(other)) if own == other => {}
-        (Some(own), other) => {
+        (Public::Rsa(own), Public::Rsa(other)) if *own == other => {}
+        (Public::Curve(own), Public::Curve(other)) if own.coordinates() == other.coordinates() => {}
+        (Public::Ed25519(own), Public::Ed25519(other)) if *own == other => {}
+        (Public::Other, _) => return refuse("tls: unknown public key algorithm"),
+        (own, other) => {
             return refuse(
-                match std::mem::discriminant(&own) == std::mem::discriminant(&other) {
+                match std::mem::discriminant(own) == std::mem::discriminant(&other) {
                     true => "tls: private key does not match public key",
                     false => "tls: private key type does not match public key type",
                 },
             );
         }
-        (None, _) => return refuse("tls: unknown public key algorithm"),
     }
     answer(Value::object([
         (

@@ -4,6 +4,7 @@ use super::certificate::Certificate;
 use super::chain;
 use super::options::Options;
 use crate::Value;
+use crate::builtins::keys::Public;
 use crate::builtins::operand::{answer, characters, object, refuse};
 use crate::builtins::pem::{decode, next_block};
 use crate::builtins::{Call, Failure};
@@ -98,4 +99,11 @@ fn blocks(mut text: &str) -> Result<Vec<u8>, String> {
         text = rest;
     }
     Ok(der)
+}
+
+/// Parses the key of the certificate at the start of some DER; returns the rest too. `None` if the
+/// certificate is malformed.
+pub(in crate::builtins) fn public_key(der: &[u8]) -> Option<(Public, &[u8])> {
+    let (certificate, rest) = Certificate::read(der)?;
+    Some((certificate.into_key(), rest))
 }

@@ -1,17 +1,19 @@
 //! `crypto.x509.parse_certificate_request`.
 
-use x509_parser::certification_request::X509CertificationRequest;
-use x509_parser::prelude::FromDer;
-
-use super::certificate::{bytes, named, signed};
+use super::any_value::AnyValue;
+use super::certificate::{bytes, named, signed as signed_members};
 use super::extensions::{Extensions, extension_value};
 use super::name;
-use super::tlv::{self, Element, IDENTIFIER, OCTETS, SEQUENCE, list};
+use super::public_key::{Algorithm, PublicKey};
+use super::reader::Reader;
+use super::tlv::{self, INTEGER, SEQUENCE, SET, list};
 use crate::Value;
-use crate::builtins::keys::der;
 use crate::builtins::operand::{answer, refuse, text};
 use crate::builtins::pem::{decode, next_block};
 use crate::builtins::{Call, Failure};
+
+/// Tag of the attributes.
+const ATTRIBUTES: u8 = 0xa0;
 
 /// OID of the extension request attribute.
 const EXTENSIONS: [u64; 7] = [1, 2, 840, 113_549, 1, 9, 14];
@@ -37,32 +39,31 @@ pub(super) fn parse(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<V
 }
 
 fn value(der: &[u8]) -> Option<Value> {
-    let ([], request) = X509CertificationRequest::from_der(der).ok()? else {
-        return None;
-    };
-    let info = &request.certification_request_info;
-    let raw = tlv::only(der, SEQUENCE)?;
-    let (_, behind) = tlv::first(raw)?;
-    let raw_info = raw.get(..raw.len() - behind.len())?;
-    let attributes = tlv::sequence(raw_info)?
-        .into_iter()
-        .find(|(tag, _)| *tag == 0xa0);
-    let attributes = attributes.map(|(_, attributes)| tlv::all(attributes));
-    let attributes = attributes.unwrap_or_default().unwrap_or_default();
+    let mut outer = Reader::new(der);
+    let mut request = outer.nested(SEQUENCE)?;
+    outer.is_empty().then_some(())?;
+    let signed = request.raw(SEQUENCE)?;
+    let algorithm = Algorithm::read(request.read(SEQUENCE)?)?;
+    let signature = request.bit_string()?.right_aligned();
+
+    let mut parts = Reader::new(signed).nested(SEQUENCE)?;
+    let version = parts.small_integer(INTEGER)?;
+    let subject = parts.raw(SEQUENCE)?;
+    let key = PublicKey::read(parts.raw(SEQUENCE)?)?;
+    let attributes = elements(parts.read(ATTRIBUTES)?)?;
     let extensions = extensions(&attributes)?;
-    let key = der::public_of(&info.subject_pki);
     let mut members = vec![
         ("Raw", bytes(der)),
-        ("RawTBSCertificateRequest", bytes(raw_info)),
-        ("RawSubject", bytes(info.subject.as_raw())),
-        ("Version", Value::from(u64::from(info.version.0))),
-        ("Subject", name::value_in_request(info.subject.as_raw())?),
+        ("RawTBSCertificateRequest", bytes(signed)),
+        ("RawSubject", bytes(subject)),
+        ("Version", Value::from(version)),
+        ("Subject", name::value_in_request(subject)?),
         (
             "Attributes",
             list(
                 attributes
                     .iter()
-                    .filter_map(|(_, one)| attribute(one))
+                    .filter_map(|one| attribute(*one))
                     .collect(),
             ),
         ),
@@ -72,51 +73,60 @@ fn value(der: &[u8]) -> Option<Value> {
         ),
         ("ExtraExtensions", Value::Null),
     ];
-    members.extend(signed(
-        &info.subject_pki,
-        key.as_ref(),
-        &request.signature_algorithm,
-        &request.signature_value.data,
-    ));
+    members.extend(signed_members(&key, &algorithm, &signature));
     members.extend(named(&extensions.names));
     Some(Value::object(members))
 }
 
-/// Returns the extensions that the request contains.
-fn extensions(attributes: &[Element<'_>]) -> Option<Extensions> {
-    for (_, attribute) in attributes {
-        let [(IDENTIFIER, id), (_, values)] = *tlv::all(attribute)? else {
-            return None;
+/// Splits elements, of which each may have any form.
+fn elements(der: &[u8]) -> Option<Vec<Reader<'_>>> {
+    let (mut rest, mut elements) = (Reader::new(der), Vec::new());
+    while !rest.is_empty() {
+        elements.push(rest);
+        rest.any()?;
+    }
+    Some(elements)
+}
+
+/// Returns the extensions that the request contains. Malformed attributes are ignored.
+fn extensions(attributes: &[Reader<'_>]) -> Option<Extensions> {
+    for attribute in attributes {
+        let Some((id, values)) = id_and_values(*attribute) else {
+            continue;
         };
-        if tlv::identifier(id)? == EXTENSIONS {
-            return Extensions::read(values);
+        if id == EXTENSIONS && !values.is_empty() {
+            return Extensions::read_of_request(values);
         }
     }
     Some(Extensions::default())
 }
 
+fn id_and_values(mut attribute: Reader<'_>) -> Option<(Vec<u64>, &[u8])> {
+    let mut parts = attribute.nested(SEQUENCE)?;
+    let id = tlv::identifier(parts.identifier()?)?;
+    let values = parts.read(SET)?;
+    elements(values)?;
+    Some((id, values))
+}
+
 /// Converts an attribute whose values are sequences of pairs; `None` for other attributes.
-fn attribute(bytes: &[u8]) -> Option<Value> {
-    let [(IDENTIFIER, id), (_, values)] = *tlv::all(bytes)? else {
-        return None;
-    };
-    let mut shown = Vec::new();
-    for (_, sequence) in tlv::all(values)? {
-        let mut pairs = Vec::new();
-        for (_, pair) in tlv::all(sequence)? {
-            let parts = tlv::all(pair)?;
-            let ((IDENTIFIER, id), (OCTETS, value)) = (*parts.first()?, *parts.last()?) else {
-                return None;
-            };
-            pairs.push(Value::object([
-                ("Type", tlv::identifier_value(id)?),
-                ("Value", self::bytes(value)),
-            ]));
+fn attribute(attribute: Reader<'_>) -> Option<Value> {
+    let (id, values) = id_and_values(attribute)?;
+    let (mut values, mut shown) = (Reader::new(values), Vec::new());
+    while !values.is_empty() {
+        let (mut sequence, mut pairs) = (values.nested(SEQUENCE)?, Vec::new());
+        while !sequence.is_empty() {
+            let mut pair = sequence.nested(SEQUENCE)?;
+            let id = tlv::identifier_value(pair.identifier()?)?;
+            let written = pair;
+            let value = AnyValue::of(pair.any()?, written)?.into_value();
+            pairs.push(Value::object([("Type", id), ("Value", value)]));
         }
         shown.push(Value::from(pairs));
     }
+    let id = id.into_iter().map(Value::from);
     Some(Value::object([
-        ("Type", tlv::identifier_value(id)?),
+        ("Type", Value::from(id.collect::<Vec<_>>())),
         ("Value", Value::from(shown)),
     ]))
 }

@@ -1,9 +1,10 @@
 //! DER elements: tag, length and value.
 
+use der::Decode;
 use der::asn1::AnyRef;
-use der::{Decode, Tag};
 
 use crate::Value;
+use crate::value::lossy;
 
 /// Tags of universal types and of context-specific positions.
 pub(super) const BOOLEAN: u8 = 0x01;
@@ -11,7 +12,10 @@ pub(super) const INTEGER: u8 = 0x02;
 pub(super) const BITS: u8 = 0x03;
 pub(super) const OCTETS: u8 = 0x04;
 pub(super) const IDENTIFIER: u8 = 0x06;
+pub(super) const UTC_TIME: u8 = 0x17;
+pub(super) const GENERALIZED_TIME: u8 = 0x18;
 pub(super) const SEQUENCE: u8 = 0x30;
+pub(super) const SET: u8 = 0x31;
 
 /// Tag and value bytes.
 pub(super) type Element<'d> = (u8, &'d [u8]);
@@ -84,31 +88,43 @@ pub(super) fn identifier_value(bytes: &[u8]) -> Option<Value> {
     ))
 }
 
-/// Decodes a non-negative integer that fits `i64`.
-pub(super) fn small(bytes: &[u8]) -> Option<i64> {
-    let integer = AnyRef::new(Tag::Integer, bytes).ok()?;
-    integer
-        .decode_as::<i64>()
-        .ok()
-        .filter(|number| *number >= 0)
-}
-
 /// Decodes an ASN.1 string of any type that X.509 names allow.
 pub(super) fn text((tag, bytes): Element<'_>) -> Option<String> {
+    let ascii = |is_allowed: fn(u8) -> bool| {
+        let is_valid = bytes.iter().all(|byte| is_allowed(*byte));
+        is_valid.then(|| lossy(bytes).into_owned())
+    };
     match tag {
-        // UTF-8, and the types that are ASCII.
-        0x0c | 0x12 | 0x13 | 0x16 | 0x1a => String::from_utf8(bytes.to_vec()).ok(),
+        0x0c => String::from_utf8(bytes.to_vec()).ok(),
+        0x12 => ascii(|byte| byte.is_ascii_digit() || byte == b' '),
+        0x13 => ascii(is_printable),
+        0x16 => ascii(|byte| byte.is_ascii()),
         // T.61 is commonly encoded as Latin 1.
         0x14 => Some(bytes.iter().map(|byte| char::from(*byte)).collect()),
-        0x1e => {
-            let units = bytes.chunks(2).map(|pair| match pair {
-                [high, low] => Some(u16::from_be_bytes([*high, *low])),
-                _ => None,
-            });
-            String::from_utf16(&units.collect::<Option<Vec<u16>>>()?).ok()
-        }
+        0x1e => basic_plane(bytes),
         _ => None,
     }
+}
+
+/// Whether a byte may stand in a printable string; `*` and `&` are common, though not allowed.
+fn is_printable(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b" '()+,-./:=?*&".contains(&byte)
+}
+
+/// Decodes characters of two bytes each, of which the last may be NUL. Surrogates and noncharacters
+/// are refused.
+fn basic_plane(bytes: &[u8]) -> Option<String> {
+    let bytes = match bytes {
+        [text @ .., 0, 0] => text,
+        text => text,
+    };
+    let characters = bytes.chunks(2).map(|pair| match pair {
+        [high, low] => Some(u16::from_be_bytes([*high, *low])),
+        _ => None,
+    });
+    let is_assigned = |unit: &u16| !matches!(unit, 0xfffe | 0xffff | 0xfdd0..=0xfdef);
+    let characters = characters.map(|unit| char::from_u32(u32::from(unit.filter(is_assigned)?)));
+    characters.collect()
 }
 
 /// Converts values to an array; null when there are none.
@@ -123,15 +139,11 @@ pub(super) fn list(values: Vec<Value>) -> Value {
 mod tests {
     use super::*;
 
-    /// Like Go, refuses lengths and numbers with redundant bytes.
+    /// Like Go, refuses lengths with redundant bytes.
     #[test]
     fn only_the_shortest_form_is_read() {
         let element: Element<'_> = (SEQUENCE, &[5]);
         assert_eq!(first(&[0x30, 1, 5, 6]), Some((element, [6].as_slice())));
         assert_eq!(first(&[0x30, 0x81, 1, 5]), None);
-        assert_eq!(small(&[1]), Some(1));
-        assert_eq!(small(&[0, 0x80]), Some(128));
-        assert_eq!(small(&[0, 1]), None);
-        assert_eq!(small(&[0x80]), None);
     }
 }

@@ -1,9 +1,8 @@
 //! Tokens that other code creates and verifies, such as those that sign bundles.
 
-use x509_parser::prelude::{FromDer, X509Certificate};
-
 use super::token::{Token, object};
 use crate::builtins::Failure;
+use crate::builtins::crypto::read::public_key;
 use crate::builtins::keys::{Algorithm, Private, Public, der};
 use crate::builtins::pem::{encode_url, next_block};
 use crate::value::Object;
@@ -90,9 +89,7 @@ fn public(text: &str) -> Result<Public, String> {
     let key = match block.label.as_str() {
         "PUBLIC KEY" => der::public(&block.bytes),
         "RSA PUBLIC KEY" => der::rsa_public(&block.bytes).map(|key| Public::Rsa(Box::new(key))),
-        "CERTIFICATE" => X509Certificate::from_der(&block.bytes)
-            .ok()
-            .and_then(|(_, certificate)| der::public_of(certificate.public_key())),
+        "CERTIFICATE" => public_key(&block.bytes).map(|(key, _)| key),
         label => {
             return Err(format!(
                 "the key is a `{label}`, not a public key or certificate"

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use x509_parser::prelude::{FromDer, X509Certificate};
-
+use crate::builtins::crypto::read::public_key;
 use crate::builtins::keys::jwk::{self, Jwk, Material};
-use crate::builtins::keys::{Algorithm, Public, der};
+use crate::builtins::keys::{Algorithm, der};
 use crate::builtins::pem::next_block;
 use crate::builtins::{Call, Failure, Prepared};
 use crate::value::Text;
@@ -33,15 +32,14 @@ fn read(text: &str) -> Result<Vec<Jwk>, String> {
         return Err("extra data after a PEM certificate block".to_owned());
     }
     let key = match block.label.as_str() {
-        "CERTIFICATE" => match X509Certificate::from_der(&block.bytes) {
-            Ok(([], certificate)) => der::public_of(certificate.public_key()),
+        "CERTIFICATE" => match public_key(&block.bytes) {
+            Some((key, [])) => key,
             _ => {
                 return Err(
                     "failed to parse a PEM certificate: x509: malformed certificate".to_owned(),
                 );
             }
-        }
-        .unwrap_or(Public::Other),
+        },
         "PUBLIC KEY" => der::public(&block.bytes).ok_or(
             "failed to parse a PEM public key: asn1: structure error: the key is malformed",
         )?,

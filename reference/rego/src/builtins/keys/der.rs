@@ -32,7 +32,7 @@ pub(in crate::builtins) fn public(der: &[u8]) -> Option<Public> {
 }
 
 /// Parses the key in a certificate or a `PUBLIC KEY` block.
-pub(in crate::builtins) fn public_of(info: &SubjectPublicKeyInfo<'_>) -> Option<Public> {
+fn public_of(info: &SubjectPublicKeyInfo<'_>) -> Option<Public> {
     // `x509-parser` does not check the tags of object identifiers.
     SubjectPublicKeyInfoRef::try_from(info.raw).ok()?;
     let bytes: &[u8] = &info.subject_public_key.data;

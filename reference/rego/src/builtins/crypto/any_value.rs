@@ -1,0 +1,50 @@
+//! Values of any type in names and attributes of certificate requests.
+
+use super::certificate;
+use super::fields::time;
+use super::reader::Reader;
+use super::tlv::{self, BITS, BOOLEAN, Element, IDENTIFIER, INTEGER, OCTETS};
+use crate::Value;
+
+/// Bits of a tag that are not set for primitive universal types.
+const OTHER_FORMS: u8 = 0xe0;
+
+/// Value of an attribute.
+pub(super) enum AnyValue {
+    Text(String),
+    /// Value of another type; null if the type has no representation.
+    Other(Value),
+}
+
+impl AnyValue {
+    /// Converts an element; `None` if it is malformed.
+    pub(super) fn of((tag, bytes): Element<'_>, mut element: Reader<'_>) -> Option<Self> {
+        if tag & OTHER_FORMS != 0 {
+            return Some(Self::Other(Value::Null));
+        }
+        let value = match tag {
+            BOOLEAN => Value::from(element.boolean()?),
+            INTEGER => Value::from(element.small_integer(INTEGER)?),
+            BITS => {
+                let bits = element.bit_string()?;
+                Value::object([
+                    ("Bytes", certificate::bytes(bits.bytes)),
+                    ("BitLength", Value::from(bits.length())),
+                ])
+            }
+            OCTETS => certificate::bytes(bytes),
+            IDENTIFIER => tlv::identifier_value(element.identifier()?)?,
+            tlv::UTC_TIME | tlv::GENERALIZED_TIME => certificate::time(time(&mut element)?),
+            0x0c | 0x12..=0x14 | 0x16 | 0x1e => return tlv::text((tag, bytes)).map(Self::Text),
+            _ => Value::Null,
+        };
+        Some(Self::Other(value))
+    }
+
+    pub(super) fn into_value(self) -> Value {
+        match self {
+            Self::Text(text) => Value::from(text),
+            Self::Other(value) => value,
+        }
+    }
+}
