@@ -280,7 +280,9 @@ fn compile(
         let present = contents.policy.module(&id);
         let stays = present.is_some() && !removed.remove(&id);
         if stays || !taken.insert(id.clone()) {
-            let message = format!("another policy than the bundle's has the id `{id}`");
+            let message = format!(
+                "the id `{id}` of a policy in the bundle is already used by another policy"
+            );
             return Err(BundleError::new(message));
         }
         if present.is_none_or(|present| present.text() != &*module.text) {

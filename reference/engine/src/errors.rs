@@ -83,7 +83,7 @@ pub(super) fn of_batch(error: DecisionError) -> ApiError {
 pub(super) fn batch_timeout() -> ApiError {
     ApiError::new(
         Code::InternalError,
-        "the batch took too long before its turn",
+        "the time limit of the batch was reached before this input was evaluated",
     )
 }
 

@@ -33,10 +33,10 @@ pub struct IgnoredFlags {
     /// This program has no profiling endpoints
     #[arg(long, hide = true)]
     pprof: bool,
-    /// There is no shell
+    /// Has no effect: this program has no interactive shell
     #[arg(short, long, hide = true, value_name = "FORMAT")]
     format: Option<String>,
-    /// There is no shell
+    /// Has no effect: this program has no interactive shell
     #[arg(short = 'H', long, hide = true, value_name = "FILE")]
     history: Option<String>,
 }

@@ -133,8 +133,9 @@ impl Engine {
             true => bundle_files::contents(&options.bundles, paths, ignored, version)?,
             false => load::contents(paths, ignored, version)?,
         };
-        runtime::show_version(&mut contents)
-            .map_err(|why| StartError::new(format!("the version cannot be shown: {why}")))?;
+        runtime::show_version(&mut contents).map_err(|why| {
+            StartError::new(format!("`data.system.version` cannot be written: {why}"))
+        })?;
         let buckets = config.buckets.as_deref();
         let totals = buckets.map_or_else(Totals::default, Totals::with_buckets);
         let caches = Arc::new(Caches::new(&config.caches));

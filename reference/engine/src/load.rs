@@ -199,7 +199,10 @@ fn place(
     });
     merge(root, nested, true).map_err(|at| {
         let at = store::display_path(&at);
-        refused(path, &format!("another file has something else at `{at}`"))
+        refused(
+            path,
+            &format!("conflicts with the document of another file at `{at}`"),
+        )
     })
 }
 

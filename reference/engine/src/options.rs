@@ -43,7 +43,8 @@ pub struct Options {
     /// Pattern of names of files and directories that are not loaded, such as `.*`
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     pub ignore: Vec<String>,
-    /// Vendor names in the media types of data filters; a response has the one of its request
+    /// Vendor names in the media types of data filters; a response uses the vendor name of its
+    /// request
     #[arg(long, value_name = "NAME", default_values = MEDIA_TYPE_VENDORS)]
     #[arg(value_parser = vendor, value_delimiter = ',')]
     pub media_type_vendor: Vec<String>,

@@ -6,7 +6,7 @@ use tracing::error;
 pub(super) fn random() -> String {
     let mut bytes = [0; 16];
     if let Err(failure) = getrandom::fill(&mut bytes) {
-        error!(%failure, "the system has no randomness to give");
+        error!(%failure, "the system's random number generator failed");
     }
     let uuid = uuid::Builder::from_random_bytes(bytes).into_uuid();
     uuid.hyphenated().to_string()

@@ -5,7 +5,7 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::indexing_slicing,
-    reason = "a test says by a panic what is wrong"
+    reason = "a failing test panics"
 )]
 
 use rego::error::LanguageError;

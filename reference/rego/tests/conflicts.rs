@@ -1,6 +1,6 @@
 //! Conflicts between writes of base documents and rules, in a table.
 
-#![expect(clippy::unwrap_used, reason = "a test says by a panic what is wrong")]
+#![expect(clippy::unwrap_used, reason = "a failing test panics")]
 
 use rego::value::from_json;
 use rego::{Compiler, Module, Policy, Value};

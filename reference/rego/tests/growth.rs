@@ -1,7 +1,7 @@
 //! Policies of one shape, small and ten times as large: the compilation cost must not be quadratic
 //! in the source length. Nesting of any kind must not exhaust the stack of a thread.
 
-#![expect(clippy::unwrap_used, reason = "a test says by a panic what is wrong")]
+#![expect(clippy::unwrap_used, reason = "a failing test panics")]
 
 use std::fmt::Write as _;
 

@@ -1,10 +1,6 @@
 //! Many modules at once, which are parsed and compiled on several threads.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test says by a panic what is wrong"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a failing test panics")]
 
 use rego::value::from_json;
 use rego::{Compiler, Errors, Evaluation, Module, Policy, Query, QueryOptions, Version};

@@ -101,7 +101,7 @@ impl ControlPlane {
 
     /// Reloads the configuration. If it is invalid, the present one stays, and the log reports why.
     pub(super) async fn reload(&self) {
-        let stays = "the control plane's configuration stays as it was";
+        let stays = "the control plane's configuration cannot be reloaded and stays unchanged";
         match tokio::time::timeout(RELOAD, self.control.reload()).await {
             Ok(Ok(())) => info!("the control plane's configuration was read again"),
             Ok(Err(why)) => error!(%why, "{stays}"),

@@ -201,7 +201,10 @@ impl Running {
         if let Some((plugins, _)) = &self.plugins {
             match plugins.reload().await {
                 Ok(()) => info!("the configuration was read again"),
-                Err(why) => error!(why, "the configuration stays as it was"),
+                Err(why) => error!(
+                    why,
+                    "the configuration cannot be reloaded and stays unchanged"
+                ),
             }
         }
         #[cfg(feature = "control")]

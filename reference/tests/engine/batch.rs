@@ -198,7 +198,7 @@ fn a_batch_ends_in_the_time_of_one_evaluation() {
     let responses = answer["responses"].as_object().into_iter().flatten();
     let late = responses.filter(|(_, response)| {
         let message = response["message"].as_str();
-        message.is_some_and(|message| message.contains("before its turn"))
+        message.is_some_and(|message| message.contains("before this input was evaluated"))
     });
     let late = late.count();
     assert!(

@@ -346,7 +346,7 @@ fn what_cannot_be_used_is_refused_with_its_place() {
         ),
         (
             "services.s.url=http://x,services.s.credentials.s3_signing.service=s3",
-            "takes `environment_credentials` or other credentials",
+            "requires credentials, such as `environment_credentials`",
         ),
         (
             "bundles.r.resource=x",
@@ -435,7 +435,7 @@ fn what_cannot_be_used_is_refused_with_its_place() {
         ("discovery.service=s", "discovery: `resource` is missing"),
         (
             "services.s.url=http://x,services.t.url=http://x,discovery.resource=x",
-            "discovery: `service` is missing, and there is more than one",
+            "discovery: `service` is missing, and more than one service is configured",
         ),
     ] {
         let message = refused(&set(&[overrides]));
@@ -488,27 +488,27 @@ fn credentials_that_cannot_prove_anything_are_refused() {
         (
             "oauth2",
             "C.client_id=x,C.aws_kms.name=x",
-            "give a `signing_key`",
+            "configure a `signing_key`",
         ),
         (
             "s3_signing",
             "C.sso_credentials.profile=x",
-            "give `profile_credentials`",
+            "configure `profile_credentials`",
         ),
         (
             "s3_signing",
             "C.metadata_credentials.iam_role=x",
-            "takes an `aws_region`",
+            "requires `aws_region`",
         ),
         (
             "s3_signing",
             "C.assume_role_credentials.aws_region=x",
-            "takes `aws_signing`",
+            "requires `aws_signing`",
         ),
         (
             "s3_signing",
             "C.assume_role_credentials.aws_signing.service=x",
-            "takes `aws_signing`",
+            "requires `aws_signing`",
         ),
         (
             "s3_signing",

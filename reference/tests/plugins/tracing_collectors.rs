@@ -245,11 +245,11 @@ async fn what_cannot_be_used_stops_the_start() -> Done {
         ),
         (
             json!({"type": "grpc", "tls_cert_file": key}),
-            "need each other",
+            "must be set together",
         ),
         (
             json!({"type": "grpc", "tls_private_key_file": key}),
-            "need each other",
+            "must be set together",
         ),
         (
             json!({"type": "grpc", "tls_ca_cert_file": "/none"}),

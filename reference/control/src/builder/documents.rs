@@ -39,7 +39,7 @@ pub(super) fn place(root: &mut Value, path: &[String], document: Value) -> Resul
     let mut at = Vec::new();
     merge(root, nested, &mut at).map_err(|()| {
         let at = at.join("/");
-        format!("another file has something else at `{at}`")
+        format!("conflicts with the document of another file at `{at}`")
     })
 }
 

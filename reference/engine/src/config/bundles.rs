@@ -243,7 +243,7 @@ impl BundleContext<'_> {
             Some(name) if self.services.get(name).is_some() => Ok(name.to_owned()),
             Some(name) => Err(format!("service `{name}` is not configured")),
             None if !choose && services.len() > 1 => {
-                Err("`service` is missing, and there is more than one".to_owned())
+                Err("`service` is missing, and more than one service is configured".to_owned())
             }
             None => match services.next() {
                 Some(first) => Ok(first.name.clone()),

@@ -131,7 +131,7 @@ impl RawDistributedTracing {
                 Err("`encryption: mtls` needs `tls_cert_file`".to_owned())
             }
             (None, None) => Ok(None),
-            _ => Err("`tls_cert_file` and `tls_private_key_file` need each other".to_owned()),
+            _ => Err("`tls_cert_file` and `tls_private_key_file` must be set together".to_owned()),
         }
     }
 

@@ -17,7 +17,9 @@ impl<'de> Deserialize<'de> for Seconds {
         let seconds = f64::deserialize(deserializer)?;
         match (0.0..=MAX_SECONDS).contains(&seconds) {
             true => Ok(Self(Duration::from_secs_f64(seconds))),
-            false => Err(D::Error::custom("a number of seconds from 0 to ten years")),
+            false => Err(D::Error::custom(
+                "expected a number of seconds from 0 to ten years",
+            )),
         }
     }
 }

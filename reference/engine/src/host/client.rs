@@ -47,7 +47,7 @@ pub(super) fn send(
         sent.send(outcome).ok();
     });
     let outcome = block_on::receive(&received, wanted).inspect_err(|_| task.abort())?;
-    let broken = || Err(HostError::Broken("the exchange broke off".to_owned()));
+    let broken = || Err(HostError::Broken("the request was aborted".to_owned()));
     outcome.unwrap_or_else(broken)
 }
 

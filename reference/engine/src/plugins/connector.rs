@@ -67,7 +67,10 @@ impl Connector {
                 (state.client, state.own) = (client, own);
                 info!(service, "the certificate for this service changed");
             }
-            Err(why) => warn!(service, why, "the changed certificate is not used"),
+            Err(why) => warn!(
+                service,
+                why, "the client certificate cannot be reloaded; the previous one stays in use"
+            ),
         }
     }
 }

@@ -164,7 +164,10 @@ impl Running {
             };
             match manager.reload() {
                 Ok(()) => info!("the configuration was read again"),
-                Err(why) => error!(why, "the configuration stays as it was"),
+                Err(why) => error!(
+                    why,
+                    "the configuration cannot be reloaded and stays unchanged"
+                ),
             }
         }))
     }

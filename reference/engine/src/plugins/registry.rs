@@ -216,7 +216,7 @@ impl Repository<'_> {
         }
         if is_digest(reference) && digest(&answer.body) != reference {
             return Err(ServiceError::failed(
-                "what came is not what its digest says",
+                "the content does not match its digest",
             ));
         }
         Ok(answer.body)

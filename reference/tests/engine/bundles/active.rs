@@ -442,7 +442,7 @@ const REFUSED: &[(&[(&str, Files<'_>)], &str)] = &[
                 ("x.rego", "package z"),
             ],
         )],
-        "another policy than the bundle's has the id `two/x.rego`",
+        "the id `two/x.rego` of a policy in the bundle is already used by another policy",
     ),
     (
         &[(

@@ -199,7 +199,7 @@ const CASES: &[(&str, &str)] = &[
     ),
     (
         "{bundle: {requirements: [{source: a}]}, sources: {a: {}}, data: {a: {p/data.json: '{\"q\":1}', p/q/data.json: '2'}}}",
-        "BUILD BUILD_FAILED: source `a`: `p/q/data.json`: another file has something else at `p/q`",
+        "BUILD BUILD_FAILED: source `a`: `p/q/data.json`: conflicts with the document of another file at `p/q`",
     ),
     (
         "{bundle: {requirements: [{source: a}]}, sources: {a: {}}, data: {a: {data.json: '[]'}}}",

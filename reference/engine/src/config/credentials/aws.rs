@@ -107,20 +107,22 @@ impl AwsSigning {
     pub(super) fn check(&self) -> Result<(), String> {
         let wrong = |why: &str| Err(why.to_owned());
         if self.sso_credentials.is_some() {
-            return wrong("nobody is asked for `sso_credentials`: give `profile_credentials`");
+            return wrong("`sso_credentials` is not supported: configure `profile_credentials`");
         }
         if self.keys().next().is_none() {
-            return wrong("`s3_signing` takes `environment_credentials` or other credentials");
+            return wrong("`s3_signing` requires credentials, such as `environment_credentials`");
         }
         if let Some(role) = &self.assume_role_credentials
             && role.other().is_none()
         {
-            return wrong("`assume_role_credentials` takes `aws_signing` with other credentials");
+            return wrong(
+                "`assume_role_credentials` requires `aws_signing` with another kind of credentials",
+            );
         }
         if let Some(metadata) = &self.metadata_credentials
             && filled(metadata.aws_region.as_ref()).is_none()
         {
-            return wrong("`metadata_credentials` takes an `aws_region`");
+            return wrong("`metadata_credentials` requires `aws_region`");
         }
         match self.signature_version.as_deref() {
             None | Some("" | "4") => Ok(()),

@@ -102,7 +102,11 @@ impl OAuth2 {
     pub(crate) fn grant(&self) -> Result<Grant<'_>, String> {
         let key = match filled(self.signing_key.as_ref()) {
             None => None,
-            Some(_) => Some(self.key.as_ref().ok_or("the `signing_key` is not known")?),
+            Some(_) => Some(
+                self.key
+                    .as_ref()
+                    .ok_or("the key that `signing_key` names is not configured")?,
+            ),
         };
         if self.grant_type == GrantType::JwtBearer {
             let key = key.ok_or("`jwt_bearer` takes a `signing_key`")?;
@@ -173,7 +177,8 @@ impl OAuth2 {
         ];
         if elsewhere.into_iter().any(Option::is_some) {
             return Err(
-                "nothing is signed by AWS KMS or Azure Key Vault: give a `signing_key`".to_owned(),
+                "signing by AWS KMS or Azure Key Vault is not supported: configure a `signing_key`"
+                    .to_owned(),
             );
         }
         self.thumbprint().map(drop)

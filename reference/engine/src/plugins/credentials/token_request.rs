@@ -36,7 +36,8 @@ pub(super) fn form<'p>(pairs: impl IntoIterator<Item = (&'p str, &'p str)>) -> S
 /// When the URL is invalid.
 pub(super) fn question(method: Method, url: &str) -> Result<RequestBuilder, String> {
     http_server::tls_provider::install();
-    let url = Url::parse(url).map_err(|why| format!("an address to ask cannot be used: {why}"))?;
+    let url =
+        Url::parse(url).map_err(|why| format!("invalid URL of the credentials server: {why}"))?;
     let mut builder = reqwest::Client::builder()
         .redirect(redirect::Policy::none())
         .referer(false);

@@ -102,7 +102,9 @@ impl<'m> Mask<'m> {
                 segments,
                 value,
             }),
-            _ => Err(wrong("nothing can be hidden there")),
+            _ => Err(wrong(
+                "the path must begin with `/input`, `/result` or `/nd_builtin_cache`",
+            )),
         }
     }
 }

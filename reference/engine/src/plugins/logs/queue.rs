@@ -74,7 +74,7 @@ impl LogQueue {
                 self.count(|counts| counts.no_room += taken.dropped);
                 // Logged once, because a full buffer drops decisions repeatedly.
                 if !self.dropping.swap(true, Ordering::Relaxed) {
-                    error!("there is no room on disk: the oldest decisions are dropped");
+                    error!("the disk buffer is full: the oldest decisions are dropped");
                 }
             }
             match taken.written {

@@ -1,6 +1,6 @@
 //! Tests of the translation of residual queries to filters.
 
-#![expect(clippy::unwrap_used, reason = "a test says by a panic what is wrong")]
+#![expect(clippy::unwrap_used, reason = "a failing test panics")]
 
 mod mappings;
 mod refusals;

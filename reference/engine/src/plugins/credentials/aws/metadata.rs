@@ -86,7 +86,7 @@ fn read(answer: &[u8], of_role: bool, region: String) -> Result<Key, String> {
     let answer = from_json(answer).map_err(|_| format!("{SERVICE} gave no key"))?;
     let part = |name| answer.get(name).and_then(Value::as_str);
     if of_role && part("Code") != Some("Success") {
-        return Err(format!("{SERVICE} did not succeed"));
+        return Err(format!("{SERVICE} reported a failure"));
     }
     let names = ["AccessKeyId", "SecretAccessKey", "Token", "Expiration"];
     Key::temporary(SERVICE, region, names.map(part))

@@ -132,7 +132,9 @@ async fn own(keys: AwsKeys<'_>, within: bool) -> Result<Key, String> {
         AwsKeys::Profile(given) => profile::key(given).await,
         AwsKeys::WebIdentity(identity) => sts::identified(identity, within).await,
         AwsKeys::Metadata(given) => metadata::key(given).await,
-        AwsKeys::AssumedRole(_) => Err("a role is not assumed by another".to_owned()),
+        AwsKeys::AssumedRole(_) => {
+            Err("a role cannot be assumed with the key of another assumed role".to_owned())
+        }
     }
 }
 

@@ -82,7 +82,7 @@ pub(super) async fn assumed(role: &AwsAssumedRole) -> Result<Key, String> {
     let arn = chosen(role.iam_role_arn.as_ref(), "AWS_ROLE_ARN")?;
     let other = role
         .other()
-        .ok_or("there is no key that assumes the role")?;
+        .ok_or("no access key is configured for assuming the role")?;
     let other = own(other, true).await?;
     let body = form([
         ("Action", "AssumeRole"),
@@ -92,7 +92,7 @@ pub(super) async fn assumed(role: &AwsAssumedRole) -> Result<Key, String> {
     ]);
     let request = request(&region, role.aws_domain.as_ref(), body)?;
     let (client, request) = request.build_split();
-    let mut request = request.map_err(|_| format!("{SERVICE} cannot be asked"))?;
+    let mut request = request.map_err(|_| format!("the request to {SERVICE} is invalid"))?;
     sign(&mut request, "sts", &other)?;
     temporary(RequestBuilder::from_parts(client, request), region).await
 }

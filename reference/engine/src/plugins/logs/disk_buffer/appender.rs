@@ -51,7 +51,7 @@ pub(super) struct AppendOutcome {
 #[derive(Debug, thiserror::Error)]
 pub(in crate::plugins) enum Unwritten {
     /// There is no space for the event.
-    #[error("there is no room")]
+    #[error("the disk buffer is full")]
     Full,
     /// The system refuses the write.
     #[error(transparent)]

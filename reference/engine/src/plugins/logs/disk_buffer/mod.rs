@@ -194,7 +194,11 @@ impl DiskBuffer {
     /// Waits until a group is synchronised. The first thread synchronises for all records written
     /// until then.
     fn commit(&self, group: &CommitGroup) -> Result<(), Unwritten> {
-        let failed = || Unwritten::Failed(io::Error::other("it cannot be synchronised"));
+        let failed = || {
+            Unwritten::Failed(io::Error::other(
+                "the event cannot be synchronised with the disk",
+            ))
+        };
         let done = |synced| if synced { Ok(()) } else { Err(failed()) };
         if let Some(synced) = group.outcome() {
             return done(synced);

@@ -111,7 +111,7 @@ fn range(text: &str) -> Range<'_> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test says by a panic what is wrong")]
+#[expect(clippy::unwrap_used, reason = "a failing test panics")]
 mod tests {
     use super::*;
     use bytes::Bytes;
