@@ -34,14 +34,14 @@ fn main() -> ExitCode {
         Builder::new_current_thread().enable_all().build(),
     );
     let (Ok(servers), Ok(control)) = runtimes else {
-        error!("threads cannot be started");
+        error!("cannot start the runtime");
         return ExitCode::FAILURE;
     };
     let code = control.block_on(run(command, &servers));
     let begun = Instant::now();
     servers.shutdown_timeout(MARGIN);
     if begun.elapsed() >= MARGIN {
-        error!("work that does not end was cut off");
+        error!("unfinished work was aborted");
         return ExitCode::FAILURE;
     }
     code
@@ -111,7 +111,7 @@ async fn run(command: CommandLine, servers: &Runtime) -> ExitCode {
         Ok(Ok(Ok(()))) => ExitCode::SUCCESS,
         Ok(_) => ExitCode::FAILURE,
         Err(_) => {
-            error!("the grace period is over, and not everything has ended");
+            error!("the grace period is over, but some work has not ended");
             ExitCode::FAILURE
         }
     }

@@ -66,13 +66,19 @@ fn entries<R: Read>(archive: &mut Archive<R>, limits: &Limits) -> Result<Vec<Fil
             return Err(BundleError::of_file(&name, "the name is empty"));
         }
         if !names.insert(path.clone()) {
-            return Err(BundleError::of_file(&path, "the archive holds it twice"));
+            return Err(BundleError::of_file(
+                &path,
+                "the archive contains this file twice",
+            ));
         }
         // The size is only a claim of the archive, so no memory is reserved for it in advance.
         let mut bytes = Vec::new();
         entry.read_to_end(&mut bytes).map_err(broken)?;
         if bytes.len() as u64 != size {
-            return Err(BundleError::of_file(&path, "the archive ends within it"));
+            return Err(BundleError::of_file(
+                &path,
+                "the archive ends in the middle of this file",
+            ));
         }
         files.push(File { path, bytes });
     }
@@ -116,7 +122,7 @@ impl<R: Read> Read for Bounded<R> {
         match self.left.checked_sub(read as u64) {
             Some(left) => self.left = left,
             None => {
-                let message = format!("it takes more than {} bytes", self.limit);
+                let message = format!("its contents take more than {} bytes", self.limit);
                 return Err(io::Error::other(message));
             }
         }

@@ -95,7 +95,7 @@ fn delta(
 ) -> Result<Content, BundleError> {
     let others = files.iter().find(|file| kind(&file.path) != Kind::Other);
     if let Some(file) = others {
-        let message = "a delta bundle holds a patch and no policies or data";
+        let message = "a delta bundle must not contain policies or data";
         return Err(BundleError::of_file(&file.path, message));
     }
     let roots = &manifest.roots;
@@ -193,7 +193,7 @@ fn place(
     let nested = merge::nested(segments, document);
     merge(root, nested, false).map_err(|at| {
         let at = at.join("/");
-        BundleError::of_file(path, format!("another file has something at `/{at}`"))
+        BundleError::of_file(path, format!("another file defines a document at `/{at}`"))
     })
 }
 

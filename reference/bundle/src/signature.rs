@@ -158,7 +158,7 @@ fn compare(
         if excluded.is_match(&file.path) {
             continue;
         }
-        let found = found.ok_or_else(|| wrong("the signature does not list it"))?;
+        let found = found.ok_or_else(|| wrong("not listed in the signature"))?;
         let digest = digest(&found.algorithm, &signed(file)?);
         let digest = digest.ok_or_else(|| {
             let message = format!("its digest by `{}` is not supported", found.algorithm);
@@ -166,13 +166,13 @@ fn compare(
         })?;
         let digest = hex::encode(digest);
         if digest != found.digest {
-            return Err(wrong("it is not what the signature lists"));
+            return Err(wrong("the digest differs from the one in the signature"));
         }
     }
     match listed.keys().next() {
         Some(missing) => Err(BundleError::of_file(
             missing,
-            "the signature lists it, but it is not there",
+            "listed in the signature, but missing from the bundle",
         )),
         None => Ok(()),
     }

@@ -25,7 +25,10 @@ fn fault(parts: &Parts) -> Option<(StatusCode, &'static str)> {
     let headers = &parts.headers;
     let hosts = headers.get_all(HOST).iter().count();
     if hosts > 1 || (hosts == 0 && parts.version == Version::HTTP_11) {
-        return Some((StatusCode::BAD_REQUEST, "a request names one host"));
+        return Some((
+            StatusCode::BAD_REQUEST,
+            "a request must have exactly one Host header",
+        ));
     }
     if !each_is(headers, TRANSFER_ENCODING, b"chunked") {
         let message = "the only transfer coding is chunked";

@@ -27,7 +27,7 @@ pub struct MemoryBudget {
 
 /// The budget is exhausted, and not enough was released in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("too much is in flight: ask again")]
+#[error("the memory budget is exhausted: retry later")]
 pub struct OutOfMemory;
 
 impl MemoryBudget {

@@ -38,7 +38,7 @@ impl Collector for Process {
             )?)?;
         }
         let dropped = ConstCounter::new(dropped_lines());
-        let help = "Lines of the log that were dropped since nobody read it";
+        let help = "Log lines dropped because the queue was full or they could not be written";
         let metric = dropped.metric_type();
         dropped.encode(encoder.encode_descriptor("log_lines_dropped", help, None, metric)?)?;
         for (name, help, value) in [
@@ -49,7 +49,7 @@ impl Collector for Process {
             ),
             (
                 "process_virtual_memory_bytes",
-                "Addresses of the process that are in use in bytes",
+                "Virtual memory size in bytes",
                 seen.addresses,
             ),
             (

@@ -52,7 +52,7 @@ impl Reply {
             Ok(body) => Self::json_text(status, body),
             Err(_) => Self::text(
                 StatusCode::INTERNAL_SERVER_ERROR,
-                "answer cannot be written",
+                "the response cannot be encoded",
             ),
         }
     }

@@ -40,7 +40,7 @@ pub(super) enum Unwritable {
     #[error("{0}")]
     TooLong(String),
     /// The server failed.
-    #[error("the answer cannot be written")]
+    #[error("the response cannot be encoded")]
     Failed,
 }
 

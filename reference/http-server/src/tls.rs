@@ -33,7 +33,7 @@ impl Tls {
         };
         let provider = Arc::new(provider(&options.tls_cipher_suites)?);
         if matches!(&*options.min_tls_version, "1.0" | "1.1") {
-            info!("TLS 1.2 is the oldest version that is spoken");
+            info!("TLS 1.2 is the oldest supported version");
         }
         let files = Files {
             cert: cert.clone(),
@@ -115,7 +115,7 @@ fn provider(names: &[String]) -> Result<CryptoProvider, StartError> {
             // IANA names; the library has different ones.
             _ if name.starts_with("TLS_AES_") || name == "TLS_CHACHA20_POLY1305_SHA256" => {
                 return Err(refused(format!(
-                    "`{name}` is of TLS 1.3, where there is no choice"
+                    "`{name}` is a TLS 1.3 cipher suite; those cannot be selected"
                 )));
             }
             _ if NOT_SPOKEN.contains(&name.as_str()) => {
@@ -132,7 +132,9 @@ fn provider(names: &[String]) -> Result<CryptoProvider, StartError> {
         .retain(|suite| !is_old(suite) || named(suite));
     match provider.cipher_suites.iter().any(is_old) {
         true => Ok(provider),
-        false => Err(refused("none of these is spoken".to_owned())),
+        false => Err(refused(
+            "none of these cipher suites is supported".to_owned(),
+        )),
     }
 }
 
@@ -243,8 +245,11 @@ mod tests {
             ("", Ok(6)),
             (SPOKEN, Ok(6)),
             (some.as_str(), Ok(1)),
-            (weak.as_str(), Err("none of these is spoken")),
-            ("TLS_AES_128_GCM_SHA256", Err("is of TLS 1.3")),
+            (
+                weak.as_str(),
+                Err("none of these cipher suites is supported"),
+            ),
+            ("TLS_AES_128_GCM_SHA256", Err("is a TLS 1.3 cipher suite")),
             (
                 "TLS_ECDHE_RSA_WITH_NOTHING",
                 Err("there is no cipher suite"),

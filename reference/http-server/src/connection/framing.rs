@@ -110,7 +110,7 @@ impl Framing {
             };
         }
         if self.position == Position::HeadEnd || begun != self.requests {
-            let message = "the parser reads other requests than those that arrived";
+            let message = "the parser and the framing disagree about the requests";
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
         let has_ended = match self.position {

@@ -45,7 +45,7 @@ pub(super) async fn serve<S: Service>(connection: Connection<S>, stream: Stream<
             why = &mut leaving, if !left => {
                 left = true;
                 if why == Leaving::Yield && activity.is_idle() {
-                    return debug!(%peer, "closed in favour of another connection");
+                    return debug!(%peer, "closed to make room for another connection");
                 }
                 Pin::new(&mut conversation).graceful_shutdown();
             }

@@ -85,7 +85,7 @@ pub(super) async fn serve<S: Service>(connection: Connection<S>, stream: Stream<
             () = &mut yielding, if !yielded => {
                 yielded = true;
                 if activity.is_idle() {
-                    return debug!(%peer, "closed in favour of another connection");
+                    return debug!(%peer, "closed to make room for another connection");
                 }
             }
             _ = looks.tick() => if activity.is_stalled(write_timeout) {

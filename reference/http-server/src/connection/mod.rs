@@ -52,7 +52,7 @@ impl<S: Service> Connection<S> {
     pub(super) async fn run(mut self, stream: Transport) {
         let peer = self.peer;
         if let Err(failure) = stream.set_nodelay() {
-            debug!(%peer, %failure, "cannot switch off delayed sending");
+            debug!(%peer, %failure, "cannot disable Nagle's algorithm");
         }
         let server = Arc::clone(&self.server);
         let Some(tls) = &server.tls else {

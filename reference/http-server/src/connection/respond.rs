@@ -91,7 +91,7 @@ impl<S: Service> Connection<S> {
         let probes =
             body.is_end_stream() && (self.server.service).is_probe(&parts.method, parts.uri.path());
         if !probes && self.activity.turn().await == Admission::Refused {
-            return ApiError::new(Code::Unavailable, "the server has no connection left").reply();
+            return ApiError::new(Code::Unavailable, "the connection limit is reached").reply();
         }
         let (method, path) = (parts.method.clone(), parts.uri.path().to_owned());
         let (limit, timeout) = (

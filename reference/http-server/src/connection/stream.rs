@@ -284,7 +284,7 @@ impl<S: Socket> Stream<S> {
         ready!(self.stall.poll(context, self.write_timeout));
         // The data buffered by the system for the client is dropped with the connection.
         if let Err(failure) = self.inner.transport().set_zero_linger() {
-            debug!(%failure, "cannot drop what was not read");
+            debug!(%failure, "cannot discard unread data");
         }
         Poll::Ready(Err(io::Error::new(
             io::ErrorKind::TimedOut,

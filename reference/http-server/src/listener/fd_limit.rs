@@ -12,7 +12,7 @@ pub(super) fn raise() -> Option<usize> {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     if let Err(failure) = setrlimit(Resource::Nofile, limit) {
-        debug!(%failure, "the limit of open files stays as it is");
+        debug!(%failure, "cannot raise the limit of open files");
     }
     let limit = getrlimit(Resource::Nofile).current?;
     usize::try_from(limit.saturating_sub(OTHERS)).ok()

@@ -77,7 +77,7 @@ impl<S: Service> Acceptor<S> {
                 accepted = listener.accept() => match accepted {
                     Ok((stream, peer)) => self.serve(stream, peer, None),
                     Err(failure) if failure.kind() == ErrorKind::ConnectionAborted => {
-                        debug!(%failure, "a client went away early");
+                        debug!(%failure, "a client disconnected before it was accepted");
                     }
                     Err(failure) => {
                         warn!(%failure, "cannot accept a connection");
@@ -99,7 +99,7 @@ impl<S: Service> Acceptor<S> {
         let grace = self.server.options.shutdown_grace_period;
         if timeout(grace, self.end()).await.is_err() {
             let connections = self.connections.len();
-            warn!(connections, "closing what did not end in time");
+            warn!(connections, "closing connections that did not end in time");
         }
     }
 

@@ -72,7 +72,8 @@ enum Piece {
 pub enum LayoutError {
     /// The layout contains no element of a time.
     #[error(
-        "no part of the time is in it: a layout is the time Mon Jan 2 15:04:05 2006 as it is to be written"
+        "the layout contains no element of a time: it must show the time Mon Jan 2 15:04:05 2006 \
+         in the desired format"
     )]
     Constant,
     /// The layout has a fraction with more digits than times have.

@@ -106,7 +106,7 @@ pub enum LogError {
     #[error("{TIMES}: {0}")]
     Layout(#[from] LayoutError),
     /// The writer thread cannot be started.
-    #[error("the log has no thread: {0}")]
+    #[error("cannot start the log's writer thread: {0}")]
     Thread(#[from] io::Error),
 }
 

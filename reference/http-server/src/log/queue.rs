@@ -94,7 +94,10 @@ impl Queue {
             let is_written = write_line(&mut out, &line, &mut is_torn);
             match self.written(&line, is_written) {
                 0 => {}
-                lines => error!(lines, "The log was full or not read, lines were dropped."),
+                lines => error!(
+                    lines,
+                    "Log lines were dropped: the queue was full or the log could not be written."
+                ),
             }
         }
     }

@@ -89,13 +89,16 @@ impl Inner {
     fn log_failure(&self, sent: &Result<Response<Bytes>, HttpError>) {
         let why = match sent {
             Ok(answer) if answer.status().is_success() => None,
-            Ok(answer) => Some(format!("it answers {}", answer.status().as_u16())),
+            Ok(answer) => Some(format!(
+                "the collector responded with status {}",
+                answer.status().as_u16()
+            )),
             Err(why) => Some(innermost(why.as_ref())),
         };
         let failed = self.fails.swap(why.is_some(), Ordering::Relaxed);
         match why {
-            Some(why) if !failed => warn!(why, "the collector does not take spans"),
-            None if failed => info!("the collector takes spans again"),
+            Some(why) if !failed => warn!(why, "cannot send spans to the collector"),
+            None if failed => info!("spans are sent to the collector again"),
             _ => {}
         }
     }

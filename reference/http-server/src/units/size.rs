@@ -12,11 +12,11 @@ pub fn size(text: &str) -> Result<usize, String> {
         "KiB" => 10,
         "MiB" => 20,
         "GiB" => 30,
-        _ => return Err("an amount such as 64MiB, 2GiB or 1048576".to_owned()),
+        _ => return Err("expected a size such as 64MiB, 2GiB or 1048576".to_owned()),
     };
     let count = digits.parse::<usize>().ok().filter(|count| *count > 0);
     let bytes = count.and_then(|count| count.checked_mul(1 << shift));
-    bytes.ok_or_else(|| "an amount such as 64MiB, 2GiB or 1048576".to_owned())
+    bytes.ok_or_else(|| "expected a size such as 64MiB, 2GiB or 1048576".to_owned())
 }
 
 /// Parses a size as a limit; `0` means no limit.

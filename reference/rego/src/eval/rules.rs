@@ -303,7 +303,7 @@ impl<'p> Machine<'p> {
     /// Evaluates one of several complete rules.
     #[expect(
         clippy::too_many_arguments,
-        reason = "the state of a search that has no other use"
+        reason = "a search has this much state, and a struct for it would have no other use"
     )]
     fn attempt(
         &mut self,

@@ -29,7 +29,7 @@ const FILES: &[(Files<'_>, &str)] = &[
     (&[("/a/../../data.json", "{}")], "leads out of the bundle"),
     (
         &[("a/data.json", "1"), ("./a//data.json", "1")],
-        "`a/data.json`: the archive holds it twice",
+        "`a/data.json`: the archive contains this file twice",
     ),
     (&[("data.json", "{")], "`data.json`: invalid JSON at line 1"),
     (
@@ -42,7 +42,7 @@ const FILES: &[(Files<'_>, &str)] = &[
             ("data.json", r#"{"a": {"b": 1}}"#),
             ("a/data.json", r#"{"b": 1}"#),
         ],
-        "`a/data.json`: another file has something at `/a/b`",
+        "`a/data.json`: another file defines a document at `/a/b`",
     ),
     (
         &[("p/q.rego", "package a\n\np {")],
@@ -212,7 +212,7 @@ const FILES: &[(Files<'_>, &str)] = &[
             ("patch.json", r#"{"data": [{"op": "remove", "path": "a"}]}"#),
             ("a/data.json", "1"),
         ],
-        "`a/data.json`: a delta bundle holds a patch and no policies or data",
+        "`a/data.json`: a delta bundle must not contain policies or data",
     ),
     (
         &[
@@ -358,12 +358,12 @@ fn what_is_too_large() {
         (
             "all",
             compressed(&vec![0; 30_000]),
-            "takes more than 20000 bytes",
+            "take more than 20000 bytes",
         ),
         (
             "behind the files",
             compressed(&[tar_of(&[file("a/data.json", "1")]), vec![0; 30_000]].concat()),
-            "takes more than 20000 bytes",
+            "take more than 20000 bytes",
         ),
     ] {
         let reason = reason(&archive, &limits);

@@ -173,14 +173,14 @@ fn files_are_compared_with_the_signature() {
         skip: true,
         ..Verification::default()
     };
-    let other = "it is not what the signature lists";
+    let other = "the digest differs from the one in the signature";
     for (files, verification, part) in [
         (changed("README.md", Some("readme")), &strict, other),
         (changed("README.md", Some("readme")), &lenient, ""),
         (
             changed("README.md", None),
             &strict,
-            "`README.md`: the signature lists it, but",
+            "`README.md`: listed in the signature, but",
         ),
         (changed("a/w/data.yml", Some("k: [1, 2]")), &strict, ""),
         (changed("a/w/data.yml", Some("k: [2, 1]")), &strict, other),
@@ -188,7 +188,7 @@ fn files_are_compared_with_the_signature() {
         (
             changed("a/y/data.yml", Some("k: [2, 1]")),
             &strict,
-            "`a/y/data.yml`: the signature does not list",
+            "`a/y/data.yml`: not listed in the signature",
         ),
         (
             changed("deep/p.rego", Some("package a\n\np := data.a.n")),
@@ -218,7 +218,7 @@ fn files_are_compared_with_the_signature() {
                 Some(r#"{"data": [{"op": "remove", "path": "a"}]}"#),
             ),
             &strict,
-            "`patch.json`: the signature",
+            "`patch.json`: not listed in the signature",
         ),
         (
             FILES.to_vec(),
@@ -274,7 +274,7 @@ fn tokens_are_read_with_care() {
         (
             usual,
             listed("SHA-512", short),
-            "it is not what the signature lists",
+            "the digest differs from the one in the signature",
         ),
         (
             usual,
@@ -290,9 +290,9 @@ fn tokens_are_read_with_care() {
         (
             usual,
             r#"{"files": "data.json"}"#.to_owned(),
-            "the signature does not list it",
+            "not listed in the signature",
         ),
-        (usual, "{}".to_owned(), "the signature does not list it"),
+        (usual, "{}".to_owned(), "not listed in the signature"),
         (
             r#"{"alg": "HS512"}"#,
             listed("SHA-512", long),
