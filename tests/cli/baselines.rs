@@ -167,7 +167,7 @@ fn checked() {
         (
             good.clone() + &entry("flaky", OTHER, ""),
             2,
-            "holds [[deviation]], which goes with --known-failing",
+            "contains [[deviation]] entries; pass this file with --known-failing",
         ),
         (
             entry("deviation", FAILS, "when = { setup = 'bundles' }"),
@@ -267,7 +267,8 @@ fn flaky() {
         .run(&[&both[..], &flaky[..]].concat())
         .expect(2, &["is on the list of known deviations too"]);
     let wrong = ["--known-flaky", "failing.toml", FAILS];
-    program
-        .run(&wrong)
-        .expect(2, &["holds [[deviation]], which goes with --known-failing"]);
+    program.run(&wrong).expect(
+        2,
+        &["contains [[deviation]] entries; pass this file with --known-failing"],
+    );
 }

@@ -102,7 +102,7 @@ fn runs_already() {
         drop(end);
         ran.expect(0, &["1 pass"]);
     });
-    on(ALONE).expect(3, &["needs a server of its own"]);
+    on(ALONE).expect(3, &["needs a separate server, started by the suite"]);
     on("engine/common/provenance/bundle-revision")
         .expect(3, &["is not configured with the suite's fixture server"]);
 }

@@ -157,7 +157,7 @@ fn in_the_way() {
     let on = ["--engine-url", &store.url];
     program.run(&[&on[..], &[MAIN]].concat()).expect(
         3,
-        &["the target has a policy of its own, `main.rego`, that defines `system.main`"],
+        &["the target already has a policy, `main.rego`, that defines `system.main`"],
     );
 }
 

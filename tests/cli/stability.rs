@@ -87,7 +87,10 @@ fn stops() {
             "engine/v1/data/get",
         ];
         let ran = Program::new().run(&run);
-        ran.expect(1, &["the run had stopped after the failures before"]);
+        ran.expect(
+            1,
+            &["the run stopped earlier, at the maximum number of failures"],
+        );
         let failed = ran.out.lines().filter(|line| line.starts_with("FAIL "));
         assert_eq!(failed.count(), failures, "{flag}");
     }

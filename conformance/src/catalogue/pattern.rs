@@ -95,7 +95,7 @@ fn nearest<'a>(text: &str, ids: impl Iterator<Item = &'a str> + Clone) -> Option
 fn hint(nearest: Option<&str>) -> String {
     match nearest {
         Some(nearest) => format!("; is `{nearest}` meant?"),
-        None => "; `conformance list` shows them all".to_owned(),
+        None => "; `conformance list` shows all rules".to_owned(),
     }
 }
 
@@ -204,7 +204,7 @@ mod tests {
             ("engine/v1/data/ptu", "is `engine/v1/data/put` meant?"),
             ("contrl", "is `control` meant?"),
             ("creates", "is `engine/v1/data/put/creates` meant?"),
-            ("nonsense", "`conformance list` shows them all"),
+            ("nonsense", "`conformance list` shows all rules"),
         ] {
             let checked = Pattern::parse(text).and_then(|pattern| pattern.check(ids.into_iter()));
             let expected = format!("no rule `{text}`; {told}");

@@ -120,7 +120,7 @@ pub(super) fn read(path: &str, text: &str, catalogue: &mut Catalogue, defects: &
         }
         let same = |known: &Profile| known.name == entry.name && known.edition == file.edition;
         if catalogue.profiles.iter().any(same) {
-            defect(format!("profile `{}` stands twice", entry.name));
+            defect(format!("profile `{}` is listed twice", entry.name));
         }
         catalogue.profiles.push(Profile {
             name: entry.name,
@@ -153,20 +153,22 @@ fn digest(profiles: &[Entry]) -> String {
 fn check(entry: &Entry, catalogue: &Catalogue) -> Vec<String> {
     let mut wrong = Vec::new();
     if entry.must.is_empty() {
-        wrong.push("no rule decides".to_owned());
+        wrong.push("`must` is empty".to_owned());
     }
     for ids in [&entry.must, &entry.should] {
         let pairs = ids.iter().zip(ids.iter().skip(1));
         let disordered = pairs.filter(|(one, next)| one >= next);
-        wrong.extend(disordered.map(|(one, next)| format!("`{next}` stands behind `{one}`")));
+        wrong.extend(disordered.map(|(one, next)| {
+            format!("`{next}` follows `{one}`: expected sorted ids, without repetition")
+        }));
     }
     let both = entry.must.iter().filter(|id| entry.should.contains(id));
-    wrong.extend(both.map(|id| format!("`{id}` has two levels")));
+    wrong.extend(both.map(|id| format!("`{id}` is in both `must` and `should`")));
     for id in entry.must.iter().chain(&entry.should) {
         match catalogue.clause(id) {
             None => wrong.push(format!("there is no rule `{id}`")),
             Some(clause) if clause.level != Level::Rule => {
-                wrong.push(format!("`{id}` is {}, no rule", clause.level));
+                wrong.push(format!("`{id}` is not a rule (level {})", clause.level));
             }
             Some(_) => {}
         }
@@ -228,15 +230,23 @@ mod tests {
                     .replace("x =", "should ="),
                 "not those that were frozen",
             ),
-            ("nothing decides", file("", A), "no rule decides"),
-            ("disordered", file(&format!("{B} {A}"), ""), "stands behind"),
-            ("twice", file(&format!("{A} {A}"), ""), "stands behind"),
-            ("two levels", file(A, A), "has two levels"),
+            ("nothing decides", file("", A), "`must` is empty"),
+            (
+                "disordered",
+                file(&format!("{B} {A}"), ""),
+                "expected sorted ids",
+            ),
+            (
+                "twice",
+                file(&format!("{A} {A}"), ""),
+                "expected sorted ids",
+            ),
+            ("two levels", file(A, A), "is in both `must` and `should`"),
             ("unknown", file("engine/x/y", ""), "no rule `engine/x/y`"),
             (
                 "open",
                 file("engine/v1/config/get/server-error", ""),
-                "no rule",
+                "is not a rule (level open)",
             ),
             ("a key", format!("{good}more = 1\n"), "unknown field"),
         ] {

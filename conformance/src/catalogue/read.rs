@@ -112,13 +112,15 @@ fn clause_file(path: &str, text: &str, catalogue: &mut Catalogue, defects: &mut 
         }
     };
     let Some(document) = Document::of(path) else {
-        return defects.push(format!("{name}:1: the path starts with no document's name"));
+        return defects.push(format!(
+            "{name}:1: the path does not start with the name of a document"
+        ));
     };
     if file.endpoint.is_some() == file.topic.is_some() {
         defects.push(format!("{name}:1: needs either `endpoint` or `topic`"));
     }
     if file.clauses.is_empty() {
-        defects.push(format!("{name}:1: holds no clause"));
+        defects.push(format!("{name}:1: contains no clause"));
     }
     let pack = Pack::of(path);
     let places = pack.map_or(sections(document), Pack::sections);
@@ -145,7 +147,7 @@ fn clause_file(path: &str, text: &str, catalogue: &mut Catalogue, defects: &mut 
                 sentences::numbers_defect(&entry.sentences, entry.level, count)
             }
             Some(_) if entry.sentences.is_empty() => None,
-            Some(_) => Some("names sentences, though it is of no document".to_owned()),
+            Some(_) => Some("names sentences, but clauses of a pack have none".to_owned()),
         };
         if let Some(what) = wrong {
             defect(format!("`{}` {what}", entry.id));
@@ -199,10 +201,7 @@ fn check(entry: &Entry, catalogue: &Catalogue, defect: &mut impl FnMut(String)) 
             ));
         }
         (Level::Rule, Some(_)) => {
-            defect(format!(
-                "`{}` is a rule: a reason would excuse nothing",
-                entry.id
-            ));
+            defect(format!("`{}` is a rule: a reason is not allowed", entry.id));
         }
         _ => {}
     }
@@ -321,7 +320,7 @@ mod tests {
             (
                 "states:",
                 "reason: r\n    states:",
-                "a reason would excuse nothing",
+                "a reason is not allowed",
             ),
         ] {
             let found = defects(&good.replace(from, to));
@@ -363,7 +362,7 @@ mod tests {
             (
                 "[1, 2]",
                 "[]",
-                "get.yaml:3: `answers` is rule and names no sentence",
+                "get.yaml:3: `answers` has level `rule` but names no sentence",
             ),
             (
                 "[1, 2]",
@@ -373,7 +372,7 @@ mod tests {
             (
                 "[1, 2]",
                 "[1, 2, 3]",
-                "Versioning, sentence 3: has a clause, so an explanation",
+                "Versioning, sentence 3: has both a clause and an explanation",
             ),
         ] {
             let found = defects(&GOOD.replace(from, to));
@@ -404,11 +403,11 @@ mod tests {
             ),
             (
                 "reason: r}, {sentence: 3, reason: r",
-                "Versioning, sentence 3: stands twice",
+                "Versioning, sentence 3: is listed twice",
             ),
             (
                 "reason: r}, {sentence: 4, reason: r",
-                "Versioning, sentence 4: the section has 3",
+                "Versioning, sentence 4: the section has only 3 sentences",
             ),
             (
                 "because: r",
@@ -422,7 +421,9 @@ mod tests {
             );
         }
         let renamed = sentences(Document::Engine, "reason: r").replace("Limits\n", "Limit\n");
-        assert!(defects_of(GOOD, &renamed).contains("the sections are not those of the engine"));
-        assert!(defects_of(GOOD, "sections: []").contains("the sections are not those"));
+        assert!(
+            defects_of(GOOD, &renamed).contains("the sections differ from those of the engine")
+        );
+        assert!(defects_of(GOOD, "sections: []").contains("the sections differ from those"));
     }
 }

@@ -102,7 +102,7 @@ fn document_sentences(
     let names = file.sections.iter().map(|known| known.section.as_str());
     if !names.eq(sections(document).iter().copied()) {
         defect(format!(
-            "the sections are not those of the {document} document, in their order"
+            "the sections differ from those of the {document} document, or from their order"
         ));
         return Vec::new();
     }
@@ -122,7 +122,10 @@ fn explanations(section: Section, defect: &mut impl FnMut(String)) -> BTreeMap<u
     for entry in section.without_clause {
         let place = format!("{}, sentence {}", section.section, entry.sentence);
         if !(1..=section.sentences).contains(&entry.sentence) {
-            defect(format!("{place}: the section has {}", section.sentences));
+            defect(format!(
+                "{place}: the section has only {} sentences",
+                section.sentences
+            ));
         }
         let explanation = match (entry.reason, entry.repeats) {
             (Some(reason), None) if !reason.trim().is_empty() => Explanation::Reason(reason),
@@ -135,7 +138,7 @@ fn explanations(section: Section, defect: &mut impl FnMut(String)) -> BTreeMap<u
             }
         };
         if explanations.insert(entry.sentence, explanation).is_some() {
-            defect(format!("{place}: stands twice"));
+            defect(format!("{place}: is listed twice"));
         }
     }
     explanations
@@ -144,7 +147,7 @@ fn explanations(section: Section, defect: &mut impl FnMut(String)) -> BTreeMap<u
 /// Returns the defect of a clause's sentence numbers, if any, in a section with `count` sentences.
 pub(super) fn numbers_defect(numbers: &[usize], level: Level, count: usize) -> Option<String> {
     if numbers.is_empty() && level != Level::Open {
-        return Some(format!("is {level} and names no sentence"));
+        return Some(format!("has level `{level}` but names no sentence"));
     }
     if !numbers.iter().is_sorted_by(|a, b| a < b) {
         return Some("names sentences twice or not in their order".to_owned());
@@ -171,7 +174,7 @@ pub(super) fn check(catalogue: &Catalogue, defects: &mut Vec<String>) {
             let has_clause = stated.contains(&(known.document, known.section, number));
             let finding = match (has_clause, known.without_clause.get(&number)) {
                 (false, None) => "has neither a clause nor an explanation",
-                (true, Some(_)) => "has a clause, so an explanation would excuse nothing",
+                (true, Some(_)) => "has both a clause and an explanation",
                 (false, Some(Explanation::Repeats { section, sentence }))
                     if !stated.contains(&(known.document, section, *sentence)) =>
                 {

@@ -171,7 +171,7 @@ impl Rules {
         let all = read.rules.iter().map(|rule| &rule.id);
         for id in all.chain(read.faults.iter().map(|fault| &fault.id)) {
             if !ids.insert(id) {
-                defects.push(format!("{id} stands twice"));
+                defects.push(format!("duplicate id {id}"));
             }
         }
         match defects.is_empty() {
@@ -341,7 +341,7 @@ mod tests {
                 "told: nothing",
                 "unknown variant `nothing`",
             ),
-            ("[{status: 500}]", "[]", "it does nothing"),
+            ("[{status: 500}]", "[]", "no effect"),
             (
                 "answer: [{status: 500}]",
                 "habit: none",
@@ -371,7 +371,7 @@ mod tests {
             .err()
             .unwrap_or_default();
         assert!(
-            refused.contains("client/engine/x/a stands twice"),
+            refused.contains("duplicate id client/engine/x/a"),
             "{refused}"
         );
         let other = Rules::read(&[("control/x", RULE)])

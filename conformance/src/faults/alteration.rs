@@ -46,7 +46,7 @@ impl Alteration {
         let read = Self::read_idle(written, api)?;
         match read.acts_at_once() || !read.answer.is_empty() {
             true => Ok(read),
-            false => Err("it does nothing".to_owned()),
+            false => Err("no effect: expected at least one change, a reply or a delay".to_owned()),
         }
     }
 
@@ -70,7 +70,11 @@ impl Alteration {
         let read: Self = serde_json::from_value(Value::Object(written)).map_err(invalid)?;
         let is_idle = read.request.is_empty() && read.answer.is_empty() && !is_answered;
         if read.reply.is_some() && !is_idle {
-            return Err("with a reply the server is not asked, so nothing else can be".to_owned());
+            return Err(
+                "`reply` replaces the server's response, so it cannot be combined with other \
+                 changes"
+                    .to_owned(),
+            );
         }
         Ok(Self { on, ..read })
     }

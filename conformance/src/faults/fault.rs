@@ -97,7 +97,7 @@ impl Fault {
 
     fn read(path: &str, written: FaultFile) -> Result<Self, String> {
         if written.kills.is_empty() {
-            return Err("it is aimed at no rule".to_owned());
+            return Err("`kills` is empty: expected at least one rule".to_owned());
         }
         let api = Recipient::of_path(path)?;
         Ok(Self {

@@ -47,7 +47,7 @@ pub(crate) fn entries<T>(
         let name = one.get(named).cloned().unwrap_or_default().to_string();
         entries.push(read(one).map_err(|what| failed(format!("{name}: {what}")))?);
         if !names.insert(name.clone()) {
-            return Err(failed(format!("{name} stands twice")));
+            return Err(failed(format!("duplicate name {name}")));
         }
     }
     Ok(entries)

@@ -74,23 +74,28 @@ impl Matrix {
                         "{id}: unknown rule `{aimed}` in `kills`: expected one of this run"
                     ));
                 } else if !touched.contains(aimed) {
-                    findings.push(format!("{id}: changes nothing of {aimed}"));
+                    findings.push(format!("{id}: changes no request or response of {aimed}"));
                 } else if !killed.contains(aimed) {
                     findings.push(format!("{id}: {aimed} does not notice"));
                 }
             }
             for rule in killed.iter().filter(|rule| !fault.concerns(rule)) {
-                findings.push(format!("{id}: {rule}, which is not concerned, fails too"));
+                findings.push(format!(
+                    "{id}: {rule} fails too, but is not listed in `kills`, `also` or `sometimes`"
+                ));
             }
             for pattern in fault.also() {
                 if !killed.iter().any(|rule| pattern.matches(rule)) {
-                    findings.push(format!("{id}: nothing of `{}` fails", pattern.text()));
+                    findings.push(format!(
+                        "{id}: no rule that matches `{}` in `also` fails",
+                        pattern.text()
+                    ));
                 }
             }
         }
         let detecting = self.detecting();
         let blunt = self.rules.difference(&detecting);
-        findings.extend(blunt.map(|rule| format!("{rule}: no fault that it notices")));
+        findings.extend(blunt.map(|rule| format!("{rule}: notices no fault that is aimed at it")));
         findings
     }
 }

@@ -50,12 +50,21 @@ impl Endpoint {
         let (recipient, method, path) = match words.as_slice() {
             [method, path] => match api {
                 Some(api) => (api, method, path),
-                None => return Err(format!("`{text}` does not say who is asked")),
+                None => {
+                    return Err(format!(
+                        "`{text}` names no recipient: expected `engine`, `control` or `depot` \
+                         before the method"
+                    ));
+                }
             },
             ["depot", method, path] => (Recipient::Mock, method, path),
             ["engine", method, path] => (Recipient::Engine, method, path),
             ["control", method, path] => (Recipient::Control, method, path),
-            _ => return Err(format!("`{text}` is not METHOD /path")),
+            _ => {
+                return Err(format!(
+                    "invalid endpoint `{text}`: expected `METHOD /path` or `RECIPIENT METHOD /path`"
+                ));
+            }
         };
         Ok(Self {
             recipient,

@@ -252,10 +252,10 @@ fn answers_are_changed_as_the_fault_says() {
 #[test]
 fn faults_that_make_no_sense_are_refused() {
     let cases = [
-        ("  on: PUT /x\n", "it does nothing"),
+        ("  on: PUT /x\n", "no effect"),
         (
             "  on: PUT\n  answer: [status: 1]\n",
-            "`PUT` is not METHOD /path",
+            "invalid endpoint `PUT`: expected `METHOD /path`",
         ),
         ("  on: PUT /[\n  answer: [status: 1]\n", "invalid glob"),
         (
@@ -269,7 +269,7 @@ fn faults_that_make_no_sense_are_refused() {
         ),
         (
             "  on: PUT /x\n  reply: {status: 200}\n  answer: [status: 1]\n",
-            "the server is not asked",
+            "cannot be combined with other changes",
         ),
     ];
     for (text, expected) in cases {
@@ -287,7 +287,7 @@ fn faults_that_make_no_sense_are_refused() {
     let twice =
         "- {fault: f, breaks: B., kills: [r], on: PUT /x, answer: [{status: 1}]}\n".repeat(2);
     let error = Fault::parse("engine/x", &twice).map(|_| ()).err();
-    assert!(error.is_some_and(|error| error.to_string().contains("stands twice")));
+    assert!(error.is_some_and(|error| error.to_string().contains("duplicate name \"f\"")));
 }
 
 #[test]

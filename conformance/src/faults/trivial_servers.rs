@@ -62,7 +62,7 @@ impl TrivialServer {
             Self::Echo => "echoes the body",
             Self::Page => "always a page of HTML",
             Self::Hanging => "never answers",
-            Self::Cutting => "cuts every connection",
+            Self::Cutting => "closes every connection without a response",
         }
     }
 

@@ -34,7 +34,7 @@ pub(super) fn build(files: &BTreeMap<String, Value>) -> Result<Bytes, String> {
     let whole = archive.into_inner().and_then(GzEncoder::finish);
     whole
         .map(Bytes::from)
-        .map_err(|error: io::Error| format!("no bundle: {error}"))
+        .map_err(|error: io::Error| format!("cannot build the bundle: {error}"))
 }
 
 /// Reads the files of a bundle by path, without a leading slash. JSON files become values, others
@@ -43,13 +43,15 @@ pub(super) fn build(files: &BTreeMap<String, Value>) -> Result<Bytes, String> {
 /// # Errors
 /// The bytes are not an archive, contain a file twice, or are too large.
 pub(super) fn open(bytes: &[u8]) -> Result<Value, String> {
-    let failed = |error: io::Error| format!("no bundle: {error}");
+    let failed = |error: io::Error| format!("invalid bundle: {error}");
     let mut archive = tar::Archive::new(GzDecoder::new(bytes).take(BODY_LIMIT));
     let mut files = Map::new();
     for (number, entry) in archive.entries().map_err(failed)?.enumerate() {
         let mut entry = entry.map_err(failed)?;
         if number == ENTRIES {
-            return Err(format!("no bundle: it has more than {ENTRIES} entries"));
+            return Err(format!(
+                "invalid bundle: it has more than {ENTRIES} entries"
+            ));
         }
         if !entry.header().entry_type().is_file() {
             continue;

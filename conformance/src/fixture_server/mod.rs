@@ -83,7 +83,8 @@ impl FixtureServer {
     /// # Errors
     /// The address is not available.
     pub(crate) async fn start(address: SocketAddr) -> Result<Self, String> {
-        let named = |error: std::io::Error| format!("no fixture server at {address}: {error}");
+        let named =
+            |error: std::io::Error| format!("cannot start a fixture server at {address}: {error}");
         let socket = TcpListener::bind(address).await.map_err(named)?;
         let bound = socket.local_addr().map_err(named)?;
         let state = Arc::new(FixtureState {

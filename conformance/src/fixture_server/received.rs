@@ -80,6 +80,8 @@ pub(super) fn decoded<'a>(encoding: Option<&str>, body: &'a [u8]) -> Result<Cow<
                 .map_err(|error| format!("invalid body: expected gzip: {error}"))?;
             Ok(plain.into())
         }
-        Some(other) => Err(format!("the content encoding `{other}` is not known here")),
+        Some(other) => Err(format!(
+            "unsupported content encoding `{other}`: expected gzip"
+        )),
     }
 }

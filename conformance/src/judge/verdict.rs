@@ -151,10 +151,11 @@ impl fmt::Display for Reason {
                 out,
                 "the target is not configured with the suite's fixture server in its setup `{setup}`"
             ),
-            Self::NotStarted => out.write_str("needs a server of its own, which the suite starts"),
+            Self::NotStarted => out.write_str("needs a separate server, started by the suite"),
             Self::NoToken(role) => write!(out, "the target has no token for `{role}`"),
             Self::NotOwned => out.write_str(
-                "touches what others see; pass --allow-full-mode to run it off loopback",
+                "changes state that other clients see; pass --allow-full-mode to run it on a \
+                 non-loopback target",
             ),
             Self::NotInMode(mode) => write!(out, "does more than the mode `{mode}` allows"),
             Self::HoldsUnclaimed(capability) => {
@@ -163,11 +164,15 @@ impl fmt::Display for Reason {
             Self::Unreachable(what) | Self::NotShown(what) | Self::Refused(what) => {
                 out.write_str(what)
             }
-            Self::InTheWay(what) => write!(out, "the target has a policy of its own, {what}"),
-            Self::NoEvidence => out.write_str("the evidence does not hold what the scenario asks"),
-            Self::Defect => out.write_str("the scenario itself is at fault"),
+            Self::InTheWay(what) => write!(out, "the target already has a policy, {what}"),
+            Self::NoEvidence => {
+                out.write_str("the evidence does not contain the requests of the scenario")
+            }
+            Self::Defect => out.write_str("the scenario itself has a defect"),
             Self::Interrupted => out.write_str("interrupted"),
-            Self::Stopped => out.write_str("the run had stopped after the failures before"),
+            Self::Stopped => {
+                out.write_str("the run stopped earlier, at the maximum number of failures")
+            }
         }
     }
 }

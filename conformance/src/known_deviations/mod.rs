@@ -96,7 +96,7 @@ pub enum KnownError {
     #[error("{0}: {1}")]
     Toml(String, Box<toml::de::Error>),
     /// Entries of the other kind.
-    #[error("{0}: holds [[{1}]], which goes with {2}")]
+    #[error("{0}: contains [[{1}]] entries; pass this file with {2}")]
     Kind(String, &'static str, &'static str),
     /// An entry with an empty value.
     #[error("{0}: the `{2}` of `{1}` is empty")]

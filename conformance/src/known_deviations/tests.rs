@@ -63,7 +63,7 @@ fn bad_lists_are_refused_with_file_and_entry() {
         (
             "deviation",
             "flaky",
-            "holds [[flaky]], which goes with --known-flaky",
+            "contains [[flaky]] entries; pass this file with --known-flaky",
         ),
     ] {
         let text = GOOD.replace(from, to);

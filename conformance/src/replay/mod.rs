@@ -270,7 +270,7 @@ impl Replay<'_> {
                 }
                 Some(SideEffects::Foreign) if lasts && !base.is_loopback() && !self.own_target => {
                     return Err(not_possible(
-                        "touches what others see; pass --allow-full-mode".to_owned(),
+                        "changes state that other clients see; pass --allow-full-mode".to_owned(),
                     ));
                 }
                 Some(SideEffects::Foreign | SideEffects::Nothing) | None => {}

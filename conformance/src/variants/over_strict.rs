@@ -51,7 +51,10 @@ impl OverStrict {
         let mut entries = Vec::new();
         for one in written.over_strict {
             if one.reason.trim().is_empty() {
-                return Err(failed(format!("no reason for {}", one.rules.join(", "))));
+                return Err(failed(format!(
+                    "empty `reason` of the entry for {}",
+                    one.rules.join(", ")
+                )));
             }
             let pattern =
                 |text: &String| Pattern::parse(text).map_err(|error| failed(error.to_string()));

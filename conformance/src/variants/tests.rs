@@ -13,7 +13,7 @@ fn variant(text: &str) -> Result<Variant, FileError> {
 #[test]
 fn variants_that_make_no_sense_are_refused() {
     let cases = [
-        ("  on: PUT /x\n", "it does nothing"),
+        ("  on: PUT /x\n", "no effect"),
         ("  on: PUT /x\n  answr: []\n", "unknown field `answr`"),
         (
             "  on: PUT /x\n  answer: [replace: {from: '(', to: x}]\n",
@@ -38,7 +38,7 @@ fn variants_that_make_no_sense_are_refused() {
     for (text, expected) in [
         (
             "- {variant: v, does: It does., allowed-by: ' ', on: PUT /x, delay: 1}",
-            "what allows it",
+            "`does` or `allowed-by` is empty",
         ),
         (
             "- {variant: v, does: It does., on: PUT /x, delay: 1}",
@@ -51,7 +51,7 @@ fn variants_that_make_no_sense_are_refused() {
     }
     let general = "- {variant: v, does: It does., allowed-by: Silence., on: PUT /x, delay: 1}";
     let error = Variant::parse("answers", general).map(|_| ()).err();
-    assert!(error.is_some_and(|error| error.to_string().contains("does not say who is asked")));
+    assert!(error.is_some_and(|error| error.to_string().contains("names no recipient")));
 }
 
 /// Results of one variant, on which two rules failed and one did not run.
@@ -85,7 +85,7 @@ fn what_fails_or_does_not_run_is_found_unless_a_reason_is_known() {
     );
     assert_eq!(
         tolerance.left_over(),
-        ["engine/d on engine/v1/data/put/v holds (Later.)"]
+        ["engine/d on engine/v1/data/put/v passes, but is listed as over-strict (Later.)"]
     );
     assert_eq!((tolerance.tolerant(), tolerance.rules()), (3, 5));
     assert_eq!(tolerance.idle(), Vec::<&str>::new());
@@ -100,5 +100,8 @@ fn a_known_rule_needs_a_reason() {
     let text = "[[over-strict]]\nvariants = [\"v\"]\nrules = [\"r\"]\nreason = \" \"\n";
     let error = OverStrict::parse(text).map(|_| ()).err();
     let error = error.map(|error| error.to_string()).unwrap_or_default();
-    assert_eq!(error, "variants/known.toml: no reason for r");
+    assert_eq!(
+        error,
+        "variants/known.toml: empty `reason` of the entry for r"
+    );
 }

@@ -126,7 +126,13 @@ impl Tolerance {
         };
         let entries = self.known.entries.iter().filter(|entry| !fails(entry));
         entries
-            .map(|entry| format!("{} holds ({})", entry.name(), entry.reason))
+            .map(|entry| {
+                format!(
+                    "{} passes, but is listed as over-strict ({})",
+                    entry.name(),
+                    entry.reason
+                )
+            })
             .collect()
     }
 }

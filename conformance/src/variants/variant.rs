@@ -80,7 +80,7 @@ impl Variant {
 
     fn read(path: &str, written: VariantFile) -> Result<Self, String> {
         if written.does.trim().is_empty() || written.allowed_by.trim().is_empty() {
-            return Err("it does not say what it does and what allows it".to_owned());
+            return Err("`does` or `allowed-by` is empty".to_owned());
         }
         let changes = match (written.changes.is_empty(), written.change.is_empty()) {
             (true, _) => vec![written.change],

@@ -456,7 +456,7 @@ fn says_what_is_wrong() {
             "PUT /faults/mine",
             "{on: GET}",
             400,
-            "mine: `GET` is not METHOD /path",
+            "mine: invalid endpoint `GET`: expected `METHOD /path`",
         ),
         ("PUT /faults/mine", "{\"a\": [", 400, "mine: "),
         (

@@ -156,7 +156,11 @@ fn explained(mutations: &Mutations) -> Result<Explained, Box<dyn Error>> {
     let (mut listed, mut beyond_document) = (BTreeSet::new(), 0);
     for survivor in known.survivor {
         if survivor.reason.trim().is_empty() {
-            return Err(format!("no reason for {}", survivor.mutants.join(", ")).into());
+            return Err(format!(
+                "empty `reason` of the entry for {}",
+                survivor.mutants.join(", ")
+            )
+            .into());
         }
         if survivor.beyond_document {
             beyond_document += survivor.mutants.len();

@@ -453,7 +453,7 @@ impl View<'_> {
                 format!("<at most {times} times {captured}>")
             }
             Some(growth) => format!("<{growth:.1} times {captured}>"),
-            None => "<no metric of it>".to_owned(),
+            None => "<no memory metric in common>".to_owned(),
         }
     }
 

@@ -90,7 +90,7 @@ impl Rows {
             return Err(FilterError::Wrong(format!("status {}", answer.status)));
         }
         if !answer.json().is_some_and(Value::is_object) {
-            return Err(FilterError::Wrong("no JSON object".to_owned()));
+            return Err(FilterError::Wrong("not a JSON object".to_owned()));
         }
         let all = || self.table.rows.keys().cloned().collect();
         match (self.language, answer.at(self.pointer)) {
@@ -106,7 +106,7 @@ impl Rows {
                 found.map_err(FilterError::Wrong)
             }
             (language, Some(Value::String(text))) => sql::select(text, language, &self.table),
-            (_, Some(_)) => Err(FilterError::Wrong("no string".to_owned())),
+            (_, Some(_)) => Err(FilterError::Wrong("not a string".to_owned())),
         }
     }
 }
@@ -144,13 +144,13 @@ mod tests {
             ),
             (of(sqlite), 200, r#"{"result": {}}"#, "{}"),
             (of(sqlite), 200, "{}", "{}"),
-            (of(sqlite), 200, "[]", "<no JSON object: []>"),
-            (of(sqlite), 200, "x", r#"<no JSON object: "x">"#),
+            (of(sqlite), 200, "[]", "<not a JSON object: []>"),
+            (of(sqlite), 200, "x", r#"<not a JSON object: "x">"#),
             (
                 of(sqlite),
                 200,
                 r#"{"result": {"query": null}}"#,
-                "<no string: null>",
+                "<not a string: null>",
             ),
             (
                 of(sqlite),

@@ -47,7 +47,7 @@ pub(super) fn select(clause: &str, table: &Table) -> Result<Vec<String>, String>
             .ok()
             .and_then(|place| table.rows.keys().nth(place));
         name.cloned()
-            .ok_or_else(|| format!("selects {id}: expected a row of the table"))
+            .ok_or_else(|| format!("selects row {id}, which the table does not have"))
     });
     let mut names = names.collect::<Result<Vec<_>, _>>()?;
     names.sort();

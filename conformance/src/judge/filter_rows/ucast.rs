@@ -52,7 +52,9 @@ impl Row<'_> {
                     None => compare(left, operator, value),
                     Some(other) => {
                         let other = other.get("field").and_then(Value::as_str);
-                        let other = other.ok_or("invalid `value`: expected a value of a column")?;
+                        let other = other.ok_or(
+                            r#"invalid `value`: expected a scalar, a list or `{"field": …}`"#,
+                        )?;
                         compare(left, operator, self.column(other)?)
                     }
                 }
@@ -95,11 +97,11 @@ impl Row<'_> {
 fn compare(left: &Value, operator: &str, right: &Value) -> Result<bool, String> {
     let ordered = |meets: fn(Ordering) -> bool| order(left, right).is_some_and(meets);
     let in_list = || {
-        let items = right.as_array().ok_or("no list to look into")?;
+        let items = right.as_array().ok_or("`value` is not a list")?;
         Ok::<bool, String>(items.iter().any(|item| equal(left, item)))
     };
     let texts = |meets: fn(&str, &str) -> bool| {
-        let part = right.as_str().ok_or("no text to look for")?;
+        let part = right.as_str().ok_or("`value` is not a string")?;
         Ok::<bool, String>(left.as_str().is_some_and(|text| meets(text, part)))
     };
     match operator {
@@ -210,11 +212,14 @@ mod tests {
             (field("eq", "t.", json!(1)), "no such column: t."),
             (field("eq", "tn", json!(1)), "no such column: tn"),
             (field("like", "t.n", json!(1)), "unknown operator like"),
-            (field("in", "t.n", json!(1)), "no list to look into"),
-            (field("contains", "t.n", json!(1)), "no text to look for"),
+            (field("in", "t.n", json!(1)), "`value` is not a list"),
+            (
+                field("contains", "t.n", json!(1)),
+                "`value` is not a string",
+            ),
             (
                 field("eq", "t.n", json!({"x": 1})),
-                "invalid `value`: expected a value of a column",
+                r#"invalid `value`: expected a scalar, a list or `{"field": …}`"#,
             ),
             (
                 compound("xor", json!([known])),

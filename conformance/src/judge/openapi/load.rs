@@ -164,7 +164,7 @@ impl<'a> Loader<'a> {
             Some(reference) => reference
                 .strip_prefix('#')
                 .and_then(|pointer| self.document.pointer(pointer))
-                .ok_or_else(|| format!("`{reference}` leads nowhere")),
+                .ok_or_else(|| format!("`{reference}` refers to nothing in the document")),
         }
     }
 }

@@ -62,7 +62,7 @@ pub(super) fn list(text: &str) -> Result<Vec<Definition>, String> {
         };
         faults.push(Definition::read(&name, one)?);
         if !names.insert(name.clone()) {
-            return Err(format!("{name} stands twice"));
+            return Err(format!("duplicate name {name}"));
         }
     }
     Ok(faults)
@@ -174,7 +174,7 @@ mod tests {
         for (text, why) in [
             ("fault: x", "invalid type: map, expected a sequence"),
             ("- breaks: x", "a fault without a name"),
-            ("- {fault: x}", "x: it does nothing"),
+            ("- {fault: x}", "x: no effect"),
             (
                 "- {fault: x, hang: true, close: true}",
                 "only one of hang, close and cut",
@@ -188,7 +188,7 @@ mod tests {
             ("- {fault: x, hangs: true}", "x: unknown field `hangs`"),
             (
                 "- {fault: x, on: GET, hang: true}",
-                "x: `GET` is not METHOD /path",
+                "x: invalid endpoint `GET`: expected `METHOD /path`",
             ),
             (
                 "- {fault: x, reply: {status: 101}}",
@@ -209,7 +209,7 @@ mod tests {
             ("- {fault: x y, hang: true}", "x y: a name has letters"),
             (
                 "- {fault: x, hang: true}\n- {fault: x, hang: true}",
-                "x stands twice",
+                "duplicate name x",
             ),
         ] {
             let refused = list(text).map(|_| ()).err().unwrap_or_default();

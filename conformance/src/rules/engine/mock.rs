@@ -64,7 +64,7 @@ pub(in crate::rules) fn plugin_not_ok() -> Scenario {
         .given(put_fixture("rules", json!("held")))
         .given(taken("held", 1))
         .given(not_ok(
-            "no plugin of the server is in another state than OK",
+            "the bundle plugin of the server is always in the state OK",
         ))
 }
 

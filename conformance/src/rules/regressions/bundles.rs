@@ -17,7 +17,7 @@ pub(crate) const RULES: &[Rule] = &[
             .given(
                 decision("before")
                     .shows([Check::Equals("/result".to_owned(), json!(42))])
-                    .or_not_run("the bundle was active before it could be asked for a decision"),
+                    .or_not_run("the bundle was active before a decision could be requested"),
             )
             .when(
                 decision("meanwhile")

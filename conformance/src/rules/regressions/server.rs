@@ -111,7 +111,7 @@ fn sealed_by_segments() -> [Step; 6] {
 const COMPILATIONS: u8 = 32;
 
 fn metrics() -> Step {
-    get("/metrics").off_contract("the documents do not speak of metrics for Prometheus")
+    get("/metrics").off_contract("the documents do not describe metrics for Prometheus")
 }
 
 /// Rules that use a few megabytes when they are compiled.

@@ -103,7 +103,9 @@ fn regex(pattern: &str, escape: Option<char>, database: &str) -> Result<Option<S
                 (Some(escaped), _) => regex += &literal(escaped),
                 (None, "mysql") => regex += &literal(letter),
                 (None, "sqlserver") => return Ok(None),
-                (None, _) => return Err("a pattern that ends with its escape".to_owned()),
+                (None, _) => {
+                    return Err("the LIKE pattern ends with its escape character".to_owned());
+                }
             },
             '%' => regex += ".*",
             '_' => regex.push('.'),

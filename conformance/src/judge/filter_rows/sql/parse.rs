@@ -58,7 +58,7 @@ fn refused(token: &Token, language: Language) -> Result<(), String> {
         Token::Whitespace(Whitespace::MultiLineComment(text))
             if language == Language::Mysql && text.starts_with(['!', '+']) =>
         {
-            Err("a comment that MySQL runs".to_owned())
+            Err("a comment that MySQL executes".to_owned())
         }
         _ => Ok(()),
     }

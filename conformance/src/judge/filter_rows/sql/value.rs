@@ -166,10 +166,10 @@ impl Writer<'_> {
         let has_text = left.kind == Kind::Text || right.kind == Kind::Text;
         let sign = match op {
             Op::StringConcat if self.is_for(Language::Mysql) => {
-                return Err(wrong("`||` joins no texts in MySQL"));
+                return Err(wrong("`||` does not concatenate strings in MySQL"));
             }
             Op::Plus if has_text && self.is_for(Language::Postgresql) => {
-                return Err(wrong("`+` joins no texts in PostgreSQL"));
+                return Err(wrong("`+` does not concatenate strings in PostgreSQL"));
             }
             Op::StringConcat => "||",
             Op::Plus if has_text && self.is_for(Language::Sqlserver) => "||",
@@ -303,7 +303,7 @@ fn constant(value: &Value) -> Result<SqliteValue, FilterError> {
             Ok(SqliteValue::new(word, Kind::Other))
         }
         Value::Null => Ok(SqliteValue::new("NULL", Kind::Other)),
-        Value::Placeholder(name) => Err(wrong(format!("nothing is given for `{name}`"))),
+        Value::Placeholder(name) => Err(wrong(format!("the placeholder `{name}` has no value"))),
         Value::SingleQuotedString(text)
         | Value::DoubleQuotedString(text)
         | Value::EscapedStringLiteral(text)

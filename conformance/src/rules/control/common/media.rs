@@ -52,7 +52,7 @@ pub(crate) const RULES: &[Rule] = &[
         scenario().when(
             put(BUNDLE.item(""))
                 .text("text/plain", BUNDLE.definition("", json!({})).to_string())
-                .off_contract("labels a JSON body as text")
+                .off_contract("the Content-Type of a JSON body is text")
                 .expect(status()),
         )
     }),

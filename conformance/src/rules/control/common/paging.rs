@@ -111,7 +111,7 @@ fn walked(resource: Resource) -> Scenario {
 fn odd_query(query: &str) -> Scenario {
     scenario().given(BUNDLE.create()).when(
         get(format!("/v1/bundles?{query}"))
-            .off_contract("the document gives this value no meaning")
+            .off_contract("the document does not define this value")
             .expect(status()),
     )
 }

@@ -76,7 +76,7 @@ pub(crate) const RULES: &[Rule] = &[
             })
     }),
     Rule::new("data-raw-slash", || {
-        let raw_slash = "leaves a slash of the path unencoded";
+        let raw_slash = "a slash of the path is not encoded";
         scenario()
             .given(SOURCE.create())
             .when(
@@ -102,7 +102,7 @@ pub(crate) const RULES: &[Rule] = &[
         scenario().each(names, |told, path| {
             told.when(
                 get(path)
-                    .off_contract("does not encode the dots of a name")
+                    .off_contract("the dots of a name are not encoded")
                     .expect(status()),
             )
         })

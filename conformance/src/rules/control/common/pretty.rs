@@ -24,7 +24,7 @@ pub(crate) const RULES: &[Rule] = &[
             .each(["1", "TRUE", "yes", "0"], |told, value| {
                 told.when(
                     get(format!("{}?limit=1&pretty={value}", BUNDLE.list))
-                        .off_contract("the document gives this value no meaning")
+                        .off_contract("the document does not define this value")
                         .expect(status())
                         .expect(pretty()),
                 )

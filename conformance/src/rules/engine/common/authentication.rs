@@ -61,7 +61,9 @@ pub(crate) const RULES: &[Rule] = &[
         };
         documents()
             .changes_global()
-            .given(policy(r#"answer := "inside""#).or_not_run("the server takes no modules"))
+            .given(
+                policy(r#"answer := "inside""#).or_not_run("the server accepts no policy modules"),
+            )
             .given(module_of("health", "system.health", "{ns} := true"))
             .given(shared_policy("system", r#"main := "inside""#))
             .each(

@@ -85,7 +85,9 @@ pub(crate) const RULES: &[Rule] = &[
             .given(readiness())
             .given(get("/health/{ns}_ready").until([Check::Status(200)]))
             .given(discovered(json!({"bundles": rules_bundle()})))
-            .given(not_ok("no plugin leaves OK while it waits for a bundle"))
+            .given(not_ok(
+                "no plugin leaves the state OK while it waits for a bundle",
+            ))
             .when(get("/health/{ns}_ready").expect(status()))
             .when(get("/health/{ns}_not_ready").expect(status()))
     }),

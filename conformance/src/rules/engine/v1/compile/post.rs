@@ -191,7 +191,7 @@ pub(crate) const RULES: &[Rule] = &[
                 scenario.when(
                     post("/v1/compile")
                         .text("application/json", text)
-                        .off_contract("the body is cut off, or no object")
+                        .off_contract("the body is truncated or not an object")
                         .expect(status()),
                 )
             },

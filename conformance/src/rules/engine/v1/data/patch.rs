@@ -276,7 +276,7 @@ pub(crate) const RULES: &[Rule] = &[
                 |scenario, operation| {
                     scenario.when(
                         patching(json!([operation]))
-                            .off_contract("the body's description names no such fields")
+                            .off_contract("the document does not describe these fields of the body")
                             .expect(status()),
                     )
                 },

@@ -117,7 +117,7 @@ pub(crate) const RULES: &[Rule] = &[
         let call = |body: Value| {
             post("/v1/data/{ns}/seen?input=1")
                 .json(body)
-                .off_contract("the parameter is listed for GET alone")
+                .off_contract("the parameter is listed only for GET")
         };
         scenario()
             .given(policy("seen := input"))
