@@ -6,7 +6,7 @@ use num_bigint::{BigInt, Sign};
 use super::certificate::{Certificate, bytes};
 use super::read::BEGIN;
 use crate::Value;
-use crate::builtins::keys::{Private, Public, der, jwk};
+use crate::builtins::keys::{Private, der, jwk};
 use crate::builtins::operand::{answer, characters, refuse, text};
 use crate::builtins::pem::{decode, next_block};
 use crate::builtins::{Call, Failure};
@@ -122,29 +122,15 @@ pub(super) fn parse_keypair(
             "PEM block with type ending in \"PRIVATE KEY\"",
         );
     };
-    let leaf = Certificate::read_all(first);
-    let Some(leaf) = leaf.filter(|certificates| !certificates.is_empty()) else {
+    let Some((leaf, [])) = Certificate::read(first) else {
         return refuse("x509: malformed certificate");
     };
     let read = [der::rsa_private, der::private, der::curve_private];
     let Some(key) = read.iter().find_map(|read| read(&key)) else {
         return refuse("tls: failed to parse private key");
     };
-    let leaf = leaf.first();
-    let public = leaf.map_or(&Public::Other, |leaf| leaf.key());
-    match (public, key.public()) {
-        (Public::Rsa(own), Public::Rsa(other)) if *own == other => {}
-        (Public::Curve(own), Public::Curve(other)) if own.coordinates() == other.coordinates() => {}
-        (Public::Ed25519(own), Public::Ed25519(other)) if *own == other => {}
-        (Public::Other, _) => return refuse("tls: unknown public key algorithm"),
-        (own, other) => {
-            return refuse(
-                match std::mem::discriminant(own) == std::mem::discriminant(&other) {
-                    true => "tls: private key does not match public key",
-                    false => "tls: private key type does not match public key type",
-                },
-            );
-        }
+    if let Err(message) = leaf.fields.key.numbers.check_pair(&key) {
+        return refuse(message);
     }
     answer(Value::object([
         (
@@ -152,7 +138,7 @@ pub(super) fn parse_keypair(
             Value::from(ders.iter().map(|der| bytes(der)).collect::<Vec<_>>()),
         ),
         ("PrivateKey", value(&key)),
-        ("Leaf", leaf.map_or(Value::Null, |leaf| leaf.value(false))),
+        ("Leaf", leaf.value(false)),
         ("OCSPStaple", Value::Null),
         ("SignedCertificateTimestamps", Value::Null),
         ("SupportedSignatureAlgorithms", Value::Null),

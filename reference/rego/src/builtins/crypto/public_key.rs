@@ -1,8 +1,10 @@
 //! Public keys in certificates and certificate requests.
 
+use num_bigint::BigUint;
+
 use super::reader::Reader;
 use super::tlv::{SEQUENCE, dotted, identifier};
-use crate::builtins::keys::{Public, curve, der};
+use crate::builtins::keys::{Private, Public, curve, der};
 
 /// Object identifiers of keys that verify no signature here.
 const DSA: &str = "1.2.840.10040.4.1";
@@ -84,6 +86,30 @@ impl<'d> PublicKey<'d> {
 }
 
 impl Numbers {
+    /// Checks that a private key belongs to this key.
+    ///
+    /// # Errors
+    /// When it is another key, or one of another kind.
+    pub(super) fn check_pair(&self, private: &Private) -> Result<(), &'static str> {
+        let is_pair = match (self, private) {
+            (Self::Rsa { modulus, .. }, Private::Rsa(key)) => {
+                let number = |bytes: &[u8]| BigUint::from_bytes_be(bytes);
+                number(modulus) == number(&key.modulus)
+            }
+            (Self::Curve { x, y }, Private::Curve(key)) => {
+                let (other_x, other_y) = key.public().coordinates();
+                (x, y) == (&other_x, &other_y)
+            }
+            (Self::Ed25519(own), Private::Ed25519(key)) => key.verifying_key().as_bytes() == &**own,
+            (Self::Other, _) => return Err("tls: unknown public key algorithm"),
+            _ => return Err("tls: private key type does not match public key type"),
+        };
+        match is_pair {
+            true => Ok(()),
+            false => Err("tls: private key does not match public key"),
+        }
+    }
+
     fn read(algorithm: &Algorithm<'_>, key: &[u8]) -> Option<Self> {
         match algorithm.id.as_str() {
             der::RSA => {

@@ -1,5 +1,7 @@
 //! Keys in DER: PKCS #1, PKCS #8, SEC 1 and the public keys of certificates.
 
+use ::der::{Decode, Tagged};
+use ::der::asn1::AnyRef;
 use rsa::pkcs1;
 use rsa::pkcs8::PrivateKeyInfoRef;
 use rsa::pkcs8::spki::SubjectPublicKeyInfoRef;
@@ -60,23 +62,48 @@ pub(in crate::builtins) fn rsa_public(bytes: &[u8]) -> Option<rsa::RsaPublicKey>
     rsa_key::public(key.modulus.as_bytes(), key.public_exponent.as_bytes())
 }
 
-/// Parses the key of an `RSA PRIVATE KEY` block.
+/// Parses the key of an `RSA PRIVATE KEY` block. As in OPA, the precomputed numbers at its end are
+/// optional.
 pub(in crate::builtins) fn rsa_private(bytes: &[u8]) -> Option<Private> {
-    let key = pkcs1::RsaPrivateKeyRef::try_from(bytes).ok()?;
-    let bytes = |number: pkcs1::UintRef<'_>| number.as_bytes().to_vec();
-    let key = rsa_key::Private {
-        modulus: bytes(key.modulus),
-        public_exponent: bytes(key.public_exponent),
-        exponent: bytes(key.private_exponent),
-        primes: [bytes(key.prime1), bytes(key.prime2)],
-        precomputed: [
-            bytes(key.exponent1),
-            bytes(key.exponent2),
-            bytes(key.coefficient),
-        ],
+    let numbers = numbers(bytes)?;
+    let [
+        version,
+        modulus,
+        public_exponent,
+        exponent,
+        first,
+        second,
+        precomputed @ ..,
+    ] = numbers.as_slice()
+    else {
+        return None;
     };
-    key.key()?;
-    Some(Private::Rsa(Box::new(key)))
+    let stated = |at: usize| precomputed.get(at).cloned().unwrap_or_default();
+    let key = rsa_key::Private {
+        modulus: modulus.clone(),
+        public_exponent: public_exponent.clone(),
+        exponent: exponent.clone(),
+        primes: [first.clone(), second.clone()],
+        precomputed: [stated(0), stated(1), stated(2)],
+    };
+    let is_valid = matches!(version.as_slice(), [0 | 1]) && key.is_consistent();
+    is_valid.then(|| Private::Rsa(Box::new(key)))
+}
+
+/// Returns the numbers at the start of a sequence.
+fn numbers(bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let sequence = AnyRef::from_der(bytes).ok()?;
+    let mut rest = (sequence.tag() == ::der::Tag::Sequence).then(|| sequence.value())?;
+    let mut numbers = Vec::new();
+    while !rest.is_empty() {
+        let (element, after) = AnyRef::from_der_partial(rest).ok()?;
+        let Ok(number) = element.decode_as::<pkcs1::UintRef<'_>>() else {
+            break;
+        };
+        numbers.push(number.as_bytes().to_vec());
+        rest = after;
+    }
+    Some(numbers)
 }
 
 /// Parses the key of an `EC PRIVATE KEY` block.

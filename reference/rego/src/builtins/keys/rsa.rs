@@ -80,6 +80,12 @@ impl Private {
         .ok()
     }
 
+    /// Whether all numbers match each other.
+    pub(super) fn is_consistent(&self) -> bool {
+        self.key()
+            .is_some_and(|key| self.states_precomputed_of(&key))
+    }
+
     /// Whether the precomputed numbers, if all are given, match the key.
     fn states_precomputed_of(&self, key: &RsaPrivateKey) -> bool {
         let computed = || {

@@ -9,6 +9,9 @@ use serde_json::Value;
 
 use super::{joined, list, literal, nearly};
 
+/// Start of a PEM block.
+const PEM: &str = "-----BEGIN";
+
 /// Recorded call of a built-in function.
 #[derive(Debug, Deserialize)]
 struct Recorded {
@@ -93,6 +96,22 @@ fn changed(text: &str, choices: &mut Choices<'_>) -> String {
             1,
         ),
         4 => format!("{}{text}", choices.of(&["\n", " ", "x\n", "#"])),
+        5..=7 if text.starts_with(PEM) => damaged(text, choices),
+        _ => text.to_owned(),
+    }
+}
+
+/// Changes one character of the Base64 text of a PEM block, and thereby a byte or two of its DER.
+fn damaged(text: &str, choices: &mut Choices<'_>) -> String {
+    let first = text.find('\n').unwrap_or_default();
+    let at = first + (choices.below(256) * 256 + choices.below(256)) % (text.len() - first);
+    let other = choices.of(&["A", "B", "g", "w", "/", "4", "9"]);
+    match text.get(at..=at) {
+        Some(old) if old.chars().all(|c| c.is_ascii_alphanumeric()) => {
+            let mut damaged = text.to_owned();
+            damaged.replace_range(at..=at, other);
+            damaged
+        }
         _ => text.to_owned(),
     }
 }
