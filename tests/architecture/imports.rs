@@ -32,6 +32,33 @@ pub(crate) fn uses(source: &Source, name: &str) -> Vec<Vec<String>> {
     uses
 }
 
+/// Returns the paths in code of a module that begin with `crate::` or `super::`; with `relative`,
+/// also those that `use` statements name without such a prefix.
+pub(crate) fn paths_in(
+    module: &[String],
+    code: &str,
+    relative: bool,
+) -> impl Iterator<Item = Vec<String>> {
+    let mut paths = Vec::new();
+    let mut at = 0;
+    while !relative && let Some(found) = next(code, at) {
+        let (from, path) = resolved(module.to_vec(), code.get(found..).unwrap_or_default());
+        at = code.len() - expand(path, &from, &mut paths).len();
+    }
+    let statements = code.split("use ").skip(1).filter(|_| relative);
+    for statement in statements {
+        let (from, path) = match statement.strip_prefix("self::") {
+            Some(path) => (module.to_vec(), path),
+            None if statement.starts_with("crate::") || statement.starts_with("super::") => {
+                resolved(module.to_vec(), statement)
+            }
+            None => (module.to_vec(), statement),
+        };
+        expand(path, &from, &mut paths);
+    }
+    paths.into_iter()
+}
+
 /// Returns the source of a file without its unit tests.
 pub(crate) fn untested(source: &Source) -> &str {
     let untested = source.text.split("\nmod tests {").next();
@@ -60,11 +87,16 @@ fn next_of(code: &str, at: usize, starts: &[&str]) -> Option<usize> {
 
 /// Resolves the first segments of a path to a module; returns the module and the rest of the path.
 fn origin<'t>(source: &Source, path: &'t str) -> (Vec<String>, &'t str) {
+    let module = source.module().into_iter().map(str::to_owned);
+    resolved(module.collect(), path)
+}
+
+/// Resolves the first segments of a path in a module.
+fn resolved(module: Vec<String>, path: &str) -> (Vec<String>, &str) {
     if let Some(path) = path.strip_prefix("crate::") {
         return (Vec::new(), path);
     }
-    let mut from: Vec<String> = source.module().into_iter().map(str::to_owned).collect();
-    let mut path = path;
+    let (mut from, mut path) = (module, path);
     while let Some(above) = path.strip_prefix("super::") {
         from.pop();
         path = above;

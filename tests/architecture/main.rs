@@ -3,6 +3,7 @@
 
 mod citations;
 mod conformance;
+mod cycles;
 mod imports;
 mod language;
 mod names;

@@ -32,7 +32,7 @@ const OF_ITS_OWN: [(&str, &str); 4] = [
     ("rules", "the arguments"),
     ("token", "the value of --token-env's variable"),
     ("reports", "where its reports go"),
-    ("artifact", "what they are uploaded as"),
+    ("artifact", "the name under which the reports are uploaded"),
 ];
 
 fn action() -> Value {

@@ -121,7 +121,10 @@ fn chance() {
         .file("fills.toml", &target("fills", &fills.url));
     let two = ["--target=first.toml", "--target=second.toml", LENIENT];
     let ran = program.run(&two);
-    ran.expect(0, &["== counts and counts-2", "2 runs show the same"]);
+    ran.expect(
+        0,
+        &["== counts and counts-2", "2 runs have the same results"],
+    );
     assert!(!ran.out.contains("NOT COVERED"), "{ran:?}");
     // The value of the number changes between runs, but its presence does not.
     let two = ["--target=first.toml", "--target=fills.toml", LENIENT];
@@ -163,7 +166,7 @@ fn refused() {
             "--target-version goes with one target",
         ),
         (&["--watch=x"], "--watch goes with one --target"),
-        (&["--target=nobody"], "no target `nobody`"),
+        (&["--target=nobody"], "unknown target `nobody`"),
         (
             &["--target=control.toml"],
             "there is no API that all targets have",

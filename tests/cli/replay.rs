@@ -129,7 +129,7 @@ fn refused() {
         (
             &["run.ndjson:engine", "--target=nobody"],
             2,
-            "no target `nobody`",
+            "unknown target `nobody`",
         ),
         (
             &["run.ndjson:engine", "--patience=0"],

@@ -125,7 +125,7 @@ fn every_report() {
             "the page.html",
             &[
                 &format!("id=\"{FAILS}\" data-marks=\"fail\""),
-                "The rule, and where it stands",
+                "The rule and its source",
                 "Requests and answers",
                 "curl ",
             ],
@@ -183,7 +183,7 @@ fn evidence() {
     let merge = ["report", "merge", "--output", "joined", "one", "other"];
     program.run(&merge).expect(0, &["2 runs in joined"]);
     let same = program.run(&["report", "diff", "whole", "joined"]);
-    same.expect(0, &["2 runs show the same"]);
+    same.expect(0, &["2 runs have the same results"]);
     assert!(!same.out.contains("NOT COVERED"), "{same:?}");
     let score = |program: &Program, arguments: &[&str]| {
         let ran = program.run(arguments);

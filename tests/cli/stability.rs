@@ -56,8 +56,8 @@ fn moves() {
 fn stands_still() {
     let rules = ["engine/v1/data/put", "engine/health", "control/v1/secrets"];
     for (flag, text) in [
-        ("--detect-flaky=3", "3 runs show the same"),
-        ("--repeat=2", "2 runs show the same"),
+        ("--detect-flaky=3", "3 runs have the same results"),
+        ("--repeat=2", "2 runs have the same results"),
     ] {
         let patient = patient("eventual-timeout");
         let run = [&rules[..], &[flag, &patient]].concat();
@@ -73,7 +73,10 @@ fn stands_still() {
         "engine/v1/data/put",
     ];
     let ran = Program::new().run(&run);
-    ran.expect(1, &["3 runs show the same", "FAIL engine/v1/data/put/"]);
+    ran.expect(
+        1,
+        &["3 runs have the same results", "FAIL engine/v1/data/put/"],
+    );
 }
 
 fn stops() {

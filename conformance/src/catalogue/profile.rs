@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{Catalogue, Level};
 use crate::sha256::sha256;
 
-/// The folder of the profiles below `specs/`, as the start of their paths.
+/// Start of the paths of profiles below `specs/`.
 pub(super) const FOLDER: &str = "profiles/";
 
 /// Obligation of a rule for an implementation that claims a profile.

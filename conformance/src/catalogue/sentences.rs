@@ -102,7 +102,7 @@ fn document_sentences(
     let names = file.sections.iter().map(|known| known.section.as_str());
     if !names.eq(sections(document).iter().copied()) {
         defect(format!(
-            "the sections differ from those of the {document} document, or from their order"
+            "the sections are not those of the {document} document, or are in another order"
         ));
         return Vec::new();
     }

@@ -84,7 +84,7 @@ impl<'a> Observer<'a> {
         })
     }
 
-    /// Reports the results by a profile.
+    /// Sets the profile by which the results are judged, if there is one.
     pub(super) fn by(self, profile: Option<&'static Profile>) -> Self {
         Self { profile, ..self }
     }

@@ -146,7 +146,7 @@ pub(super) fn describe(name: &str) -> Result<Target, Failed> {
     }
     let known: Vec<_> = TARGETS.iter().map(|(name, _)| *name).collect();
     Err(Failed::usage(format!(
-        "no target `{name}`; there are {}, and files that end in .toml",
+        "unknown target `{name}`: expected {}, or the path of a .toml file",
         known.join(", ")
     )))
 }

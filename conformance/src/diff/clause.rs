@@ -29,7 +29,7 @@ impl Comparison {
             lines.push(format!("  {}", moved.other));
         }
         if !self.differs() {
-            lines.push(format!("{} runs show the same", self.labels.len()));
+            lines.push(format!("{} runs have the same results", self.labels.len()));
         }
         lines.extend(self.open.iter().map(|open| self.open_line(open)));
         let words = |one: &&Proposal| one.kind == DifferenceKind::Words;
@@ -158,16 +158,18 @@ fn states(proposal: &Proposal) -> String {
     };
     match (place, proposal.kind) {
         (place, _) if proposal.members => {
-            format!("Which members `{place}` has in {what}, beyond those named, is not said.")
+            format!("The documents do not say which other members `{place}` has in {what}.")
         }
-        ("status", _) => "Which status answers is not said.".to_owned(),
-        ("media-type", _) => format!("Which media type {what} has is not said."),
-        ("body", DifferenceKind::Shape) => format!("What kind of body {what} has is not said."),
+        ("status", _) => "The documents do not say which status the response has.".to_owned(),
+        ("media-type", _) => format!("The documents do not say which media type {what} has."),
+        ("body", DifferenceKind::Shape) => {
+            format!("The documents do not say what kind of body {what} has.")
+        }
         (place, DifferenceKind::Shape) => {
-            format!("Whether `{place}` is in {what}, and of which type, is not said.")
+            format!("The documents do not say whether {what} has `{place}`, or of which type.")
         }
         (place, DifferenceKind::Value | DifferenceKind::Words) => {
-            format!("What stands at `{place}` of {what} is not said.")
+            format!("The documents do not say what value `{place}` has in {what}.")
         }
     }
 }

@@ -53,8 +53,8 @@ pub(crate) struct Proposal {
     pub(crate) file: String,
     pub(crate) place: String,
     pub(crate) kind: DifferenceKind,
-    /// First value in each run; for an object with different members in every run, the members that
-    /// only that run has.
+    /// First value that each run returned. If it is an object whose members differ: for each run,
+    /// the members that no other run has.
     pub(crate) values: Vec<String>,
     pub(crate) members: bool,
     /// Rules whose requests show the difference.

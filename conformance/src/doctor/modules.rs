@@ -25,7 +25,7 @@ impl Module {
     }
 }
 
-/// Parses the policies in a response of the Policy API's list.
+/// Parses the policies in the response of `GET /v1/policies`.
 pub(crate) fn of(list: &Answer) -> Vec<Module> {
     let items = list.at("/result").and_then(Value::as_array);
     let modules = items.into_iter().flatten().filter_map(|item| {

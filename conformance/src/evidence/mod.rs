@@ -123,7 +123,7 @@ pub struct TargetSummary {
     pub vendor: String,
     /// Address of the control plane, if known before the start.
     pub control: Option<String>,
-    /// Address of the engine, likewise.
+    /// Address of the engine, if known before the start.
     pub engine: Option<String>,
     /// Capabilities that the target claims.
     pub capabilities: Vec<String>,

@@ -13,4 +13,4 @@ pub mod verdict;
 mod verify;
 
 pub(crate) use transcript::snapshot_text;
-pub(crate) use verify::{early_failure, verdict};
+pub(crate) use verify::{early_failure, verify};

@@ -8,7 +8,7 @@ use crate::catalogue::Level;
 use crate::judge::facts::{Fact, STATUS, any_status};
 
 /// Returns the verdict on a scenario that ran. `expected` is the blessed transcript.
-pub(crate) fn verdict(level: Level, expected: Option<&str>, trace: &ScenarioRun) -> Verdict {
+pub(crate) fn verify(level: Level, expected: Option<&str>, trace: &ScenarioRun) -> Verdict {
     if level == Level::Open {
         return Verdict::Recorded;
     }

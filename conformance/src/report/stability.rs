@@ -28,7 +28,7 @@ impl Stability {
     /// Formats the result for people.
     pub(crate) fn lines(&self) -> Vec<String> {
         if self.moved.is_empty() {
-            return vec![format!("{} runs show the same", self.rounds)];
+            return vec![format!("{} runs have the same results", self.rounds)];
         }
         let moved = self.moved.iter().flat_map(|moved| {
             [

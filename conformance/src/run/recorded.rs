@@ -48,7 +48,7 @@ impl Inner {
         };
         let trace = runner.run(scenario).await;
         RuleResult {
-            verdict: judge::verdict(chosen.clause.level, chosen.snapshot.as_deref(), &trace),
+            verdict: judge::verify(chosen.clause.level, chosen.snapshot.as_deref(), &trace),
             transcript: trace.transcript.to_string(),
             early_failure: None,
         }

@@ -275,7 +275,7 @@ impl Inner {
             _ => judge::early_failure(trace),
         };
         RuleResult {
-            verdict: match judge::verdict(level, expected, trace) {
+            verdict: match judge::verify(level, expected, trace) {
                 Verdict::Fail(failure) => Verdict::Fail(redact_failure(failure, redactor)),
                 other => other,
             },

@@ -76,8 +76,8 @@ async fn stop(keepers: Vec<Keeper>) {
     }
 }
 
-/// Starts or reaches one API of a target, its fixture server at this address, and the engine next
-/// to it, if a launch of one is given.
+/// Starts the server of one API, or connects to a running one. With an address for it, a fixture
+/// server is started first; with a launch of an engine, that engine as well.
 ///
 /// # Errors
 /// A message why there is no server.

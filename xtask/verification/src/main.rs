@@ -269,10 +269,10 @@ mod tests {
 
     use super::{Cli, check_names};
 
-    /// Checks that the list of checks in `cargo xtask --help`, which is shown without this program,
-    /// matches its commands.
+    /// Checks that `cargo xtask --help`, which is printed without running this program, lists exactly
+    /// the commands of this program.
     #[test]
-    fn every_proof_is_listed_as_it_is_described() {
+    fn every_check_is_listed_as_it_is_described() {
         let command = Cli::command();
         let taken = command.get_subcommands().map(|check| {
             let about = check.get_about().map(ToString::to_string);

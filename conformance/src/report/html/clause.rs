@@ -67,7 +67,7 @@ pub(super) fn verdict(mark: CellState, target: Option<&str>) -> Markup {
 fn source(entry: &Entry<'_>) -> Markup {
     let title = |document| Catalogue::embedded().map_or("", |known| known.title(document));
     html! {
-        h4 { "The rule, and where it stands" }
+        h4 { "The rule and its source" }
         blockquote { p { (prose(entry.states)) } }
         @if let Some(clause) = entry.clause {
             p.source {

@@ -37,7 +37,8 @@ const ERROR_RESETS: usize = 256;
 /// Timeout for the response to a ping.
 const PONG: Duration = Duration::from_secs(20);
 
-/// Time between the shutdown notice and the close of an idle connection that makes room.
+/// Time between the shutdown notice to an idle connection and its close, which makes room for
+/// another.
 const FAREWELL: Duration = Duration::from_millis(100);
 
 /// Minimum interval between two checks for stalled responses.

@@ -416,7 +416,7 @@ fn refuse_as_key(name: &str) -> Result<(), Failure> {
     }
 }
 
-/// Fails if two keys have the same name because one of them is not UTF-8.
+/// Fails if two different keys have the same name: bytes that are not UTF-8 are replaced in names.
 fn refuse_twice(named: &Named<'_>) -> Result<(), Failure> {
     let mut pairs = named.windows(2).filter_map(|pair| match pair {
         [(one, (first, _)), (other, (second, _))] if one == other => {

@@ -125,7 +125,8 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    /// Evaluates the condition for one member, which `give` stores in a slot. Returns `true`.
+    /// Evaluates the condition for one member, which `give` stores in a slot. Always returns `true`,
+    /// so that the iteration continues.
     fn visit(
         &mut self,
         visits: &mut Visits<'_>,

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use crate::Value;
 use crate::ir::Reference;
 
-/// Number of cached references. The number of a reference determines its slot.
+/// Number of slots. The number that identifies a reference determines its slot.
 const PLACES: usize = 8;
 
 /// Targets of references in values that outlive and do not change during the evaluation: the

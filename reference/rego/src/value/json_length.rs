@@ -69,7 +69,7 @@ impl Value {
     }
 }
 
-/// Item of a list that can be measured.
+/// Item of a list, whose length as JSON can be computed.
 trait Extended: Item {
     /// Returns the size of its text, and the number of bytes that precede it.
     fn extent(&self, ruler: &mut Ruler<'_>, own: bool) -> Result<(Extent, usize), NotMeasured>;

@@ -9,7 +9,7 @@ use tokio::time::sleep;
 use crate::bundles::archive;
 use crate::servers::{Failure, Message, Peer, PeerScript};
 
-/// Behaviour of a storage.
+/// Failure of the fake object storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FailureMode {
     Good,

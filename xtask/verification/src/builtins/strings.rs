@@ -298,7 +298,7 @@ fn usual(choices: &mut Choices<'_>) -> String {
     Value::from(text).to_string()
 }
 
-/// Generates a byte string that contains sequences which are not UTF-8.
+/// Generates a call of `hex.decode` that returns bytes with sequences that are not UTF-8.
 fn broken(choices: &mut Choices<'_>) -> String {
     let mut digits = String::new();
     for _ in 0..1 + choices.below(2) {

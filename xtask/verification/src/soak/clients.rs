@@ -36,7 +36,7 @@ impl Client {
         Ok(Self { wire, tally })
     }
 
-    /// Sends a request; another status of the response is an error.
+    /// Sends a request; fails if the response does not have this status.
     async fn ask(&mut self, asked: &[u8], status: u16) -> Result<Message, Failure> {
         let begun = Instant::now();
         let answer = self.wire.ask(asked).await?;

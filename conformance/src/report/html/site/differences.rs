@@ -12,7 +12,8 @@ struct Pair<'s, 'a> {
     one: &'s One<'a>,
     other: &'s One<'a>,
     shared: usize,
-    /// The rules that only one of the two passes, by section in the order of the site.
+    /// Rules that one implementation passes and the other does not, by section in the order of the
+    /// site.
     differ: Vec<Vec<Rule<'a>>>,
 }
 

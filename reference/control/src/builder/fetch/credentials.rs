@@ -163,7 +163,7 @@ impl ResolvedCredentials {
         };
         let refused = || {
             let message = format!(
-                "secret `{name}` has no type that can be used here, or lacks a member of its type"
+                "invalid secret `{name}`: expected a type that this source supports, with all of its members"
             );
             BuildError::config(message)
         };

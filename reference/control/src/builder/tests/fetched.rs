@@ -292,7 +292,7 @@ async fn what_cannot_be_fetched_fails_the_build() -> Result<(), Box<dyn Error>> 
         (
             "type: http, credentials: s, config: {url: ADDRESS/list}",
             "type: token_auth, tokens: hush-hush",
-            "secret `s` has no type that can be used here",
+            "invalid secret `s`",
         ),
         (
             "type: s3, credentials: s, config: {bucket: bucket, key: none, endpoint: ADDRESS}",

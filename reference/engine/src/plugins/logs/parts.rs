@@ -11,7 +11,7 @@ use super::spelling;
 const SHORTEST_STRING: usize = 3;
 const SHORTEST_NUMBER: usize = 4;
 
-/// Minimum size of arrays, objects and sets to identify a copy, in bytes of JSON.
+/// Minimum size of arrays, objects and sets, in bytes of JSON; smaller ones are too common as well.
 const SHORTEST_WHOLE: usize = 8;
 
 /// Part of a masked value.

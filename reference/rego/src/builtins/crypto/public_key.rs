@@ -92,9 +92,10 @@ impl Numbers {
     /// When it is another key, or one of another kind.
     pub(super) fn check_pair(&self, private: &Private) -> Result<(), &'static str> {
         let is_pair = match (self, private) {
-            (Self::Rsa { modulus, .. }, Private::Rsa(key)) => {
+            (Self::Rsa { modulus, exponent }, Private::Rsa(key)) => {
                 let number = |bytes: &[u8]| BigUint::from_bytes_be(bytes);
-                number(modulus) == number(&key.modulus)
+                let own = [modulus, exponent].map(|bytes| number(bytes));
+                own == [&key.modulus, &key.public_exponent].map(|bytes| number(bytes))
             }
             (Self::Curve { x, y }, Private::Curve(key)) => {
                 let (other_x, other_y) = key.public().coordinates();

@@ -1,6 +1,11 @@
 //! `graphql.*`: parses and validates GraphQL queries and schemas.
 //!
 //! A document may be [`MAX_LENGTH`] bytes long and its parts nested 128 levels deep.
+//!
+//! Parser and validation are written for this crate, because values and messages of OPA are part of
+//! its API: `apollo-compiler`, which is the closest library, accepts `{a(b)}`, keeps neither comments
+//! nor the kinds of strings in its tree, words every message in its own way, and needs about 1 GB for
+//! 1 MB of opening braces.
 
 use std::sync::Arc;
 

@@ -1,11 +1,10 @@
 //! Keys in DER: PKCS #1, PKCS #8, SEC 1 and the public keys of certificates.
 
+use ::der::asn1::{AnyRef, ObjectIdentifier, OctetStringRef};
 use ::der::{Decode, Tagged};
-use ::der::asn1::AnyRef;
 use rsa::pkcs1;
 use rsa::pkcs8::PrivateKeyInfoRef;
 use rsa::pkcs8::spki::SubjectPublicKeyInfoRef;
-use sec1::EcPrivateKey;
 use x509_parser::asn1_rs::Tag;
 use x509_parser::prelude::FromDer;
 use x509_parser::x509::SubjectPublicKeyInfo;
@@ -16,6 +15,9 @@ use super::{Private, Public, rsa as rsa_key};
 pub(in crate::builtins) const RSA: &str = "1.2.840.113549.1.1.1";
 pub(in crate::builtins) const CURVES: &str = "1.2.840.10045.2.1";
 pub(in crate::builtins) const ED25519: &str = "1.3.101.112";
+
+/// Tag of the parameters of a SEC 1 key.
+const PARAMETERS: u8 = 0xa0;
 
 /// Returns the curve with this object identifier.
 pub(in crate::builtins) fn curve_of(identifier: &str) -> Option<Curve> {
@@ -39,7 +41,13 @@ fn public_of(info: &SubjectPublicKeyInfo<'_>) -> Option<Public> {
     SubjectPublicKeyInfoRef::try_from(info.raw).ok()?;
     let bytes: &[u8] = &info.subject_public_key.data;
     match info.algorithm.algorithm.to_id_string().as_str() {
-        RSA => rsa_public(bytes).map(|key| Public::Rsa(Box::new(key))),
+        // A key with unusable numbers can only refuse signatures.
+        RSA => match rsa_public(bytes) {
+            Some(key) => Some(Public::Rsa(Box::new(key))),
+            None => pkcs1::RsaPublicKeyRef::try_from(bytes)
+                .ok()
+                .map(|_| Public::Other),
+        },
         CURVES => {
             let parameters = info.algorithm.parameters.as_ref()?;
             let named = (parameters.tag() == Tag::Oid).then(|| parameters.as_oid())?;
@@ -67,7 +75,6 @@ pub(in crate::builtins) fn rsa_public(bytes: &[u8]) -> Option<rsa::RsaPublicKey>
 pub(in crate::builtins) fn rsa_private(bytes: &[u8]) -> Option<Private> {
     let numbers = numbers(bytes)?;
     let [
-        version,
         modulus,
         public_exponent,
         exponent,
@@ -86,14 +93,14 @@ pub(in crate::builtins) fn rsa_private(bytes: &[u8]) -> Option<Private> {
         primes: [first.clone(), second.clone()],
         precomputed: [stated(0), stated(1), stated(2)],
     };
-    let is_valid = matches!(version.as_slice(), [0 | 1]) && key.is_consistent();
-    is_valid.then(|| Private::Rsa(Box::new(key)))
+    key.is_consistent().then(|| Private::Rsa(Box::new(key)))
 }
 
-/// Returns the numbers at the start of a sequence.
+/// Returns the numbers that follow the version, of at most 1, at the start of a sequence.
 fn numbers(bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
-    let sequence = AnyRef::from_der(bytes).ok()?;
-    let mut rest = (sequence.tag() == ::der::Tag::Sequence).then(|| sequence.value())?;
+    let contents = sequence(bytes)?;
+    let (version, mut rest) = AnyRef::from_der_partial(contents).ok()?;
+    (version.decode_as::<i64>().ok()? <= 1).then_some(())?;
     let mut numbers = Vec::new();
     while !rest.is_empty() {
         let (element, after) = AnyRef::from_der_partial(rest).ok()?;
@@ -111,13 +118,28 @@ pub(in crate::builtins) fn curve_private(bytes: &[u8]) -> Option<Private> {
     curve_private_of(None, bytes)
 }
 
-/// Parses a SEC 1 private key on a curve, which its parameters name if none is given. Its public
-/// key is ignored, as in OPA: the private key determines it.
+/// Parses a SEC 1 private key on a curve, which its parameters name if none is given. What follows
+/// is ignored, as in OPA: the private key determines its public key.
 fn curve_private_of(curve: Option<Curve>, bytes: &[u8]) -> Option<Private> {
-    let key = EcPrivateKey::try_from(bytes).ok()?;
-    let named = || curve_of(&key.parameters?.named_curve()?.to_string());
-    let signer = Signer::of(curve.or_else(named)?, key.private_key)?;
+    let contents = sequence(bytes)?;
+    let (version, rest) = AnyRef::from_der_partial(contents).ok()?;
+    let (key, rest) = AnyRef::from_der_partial(rest).ok()?;
+    let key = key.decode_as::<&OctetStringRef>().ok()?;
+    (version.decode_as::<i64>().ok()? == 1).then_some(())?;
+    let named = || {
+        let rest = (rest.first() == Some(&PARAMETERS)).then_some(rest)?;
+        let (parameters, _) = AnyRef::from_der_partial(rest).ok()?;
+        let named: ObjectIdentifier = ObjectIdentifier::from_der(parameters.value()).ok()?;
+        curve_of(&named.to_string())
+    };
+    let signer = Signer::of(curve.or_else(named)?, key.as_bytes())?;
     Some(Private::Curve(Box::new(signer.into())))
+}
+
+/// Returns the contents of the sequence that is the only element.
+fn sequence(bytes: &[u8]) -> Option<&[u8]> {
+    let sequence = AnyRef::from_der(bytes).ok()?;
+    (sequence.tag() == ::der::Tag::Sequence).then(|| sequence.value())
 }
 
 /// Parses the key of a `PRIVATE KEY` block.

@@ -130,7 +130,8 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// Returns the alternatives of an operand; empty if it is unrestricted. Bindings are local.
+    /// Returns the alternative keys of an operand; empty if it is unrestricted. Constants and aliases
+    /// that it binds are not visible outside of it.
     fn operand(&mut self, operand: &'r Operand) -> Vec<Way<IndexKey>> {
         let (constants, aliases) = (self.constants.clone(), self.aliases.clone());
         let found = std::mem::take(&mut self.found);

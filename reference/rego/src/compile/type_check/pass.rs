@@ -31,7 +31,8 @@ pub(super) struct TypedRule<'r> {
     pub(super) path: &'r Path,
     /// Indices of the paths of the round that the rules at this path read.
     pub(super) reads: Vec<usize>,
-    /// Whether its type depends only on the types of those paths, see [`topological`].
+    /// Whether the type of the path depends only on the types of the paths in `reads`, see
+    /// [`topological`].
     pub(super) is_free: bool,
 }
 

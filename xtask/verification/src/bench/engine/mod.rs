@@ -41,7 +41,7 @@ pub(crate) struct Choice {
     /// The same with those of the enterprise edition of OPA.
     #[arg(long, requires = "rvm")]
     eopa: Option<PathBuf>,
-    /// Of its cases those whose names contain one of these texts.
+    /// Runs only the cases of `--rvm` whose names contain one of these texts.
     #[arg(requires = "rvm")]
     cases: Vec<String>,
 }
