@@ -72,7 +72,10 @@ impl Graph {
                 let name = path.last().cloned().unwrap_or_default();
                 let mut exported = from.clone();
                 exported.push(name);
-                reexports.insert(exported, path);
+                // A function may have the name of a module.
+                if !modules.contains(&exported) {
+                    reexports.insert(exported, path);
+                }
             }
             imports.extend(paths_in(&from, &private, false).map(|path| (from.clone(), path)));
         }

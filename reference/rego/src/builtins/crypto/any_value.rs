@@ -1,8 +1,8 @@
 //! Values of any type in names and attributes of certificate requests.
 
-use super::certificate;
 use super::fields::time;
 use super::reader::Reader;
+use super::scalar_value::{self, bytes};
 use super::tlv::{self, BITS, BOOLEAN, Element, IDENTIFIER, INTEGER, OCTETS};
 use crate::Value;
 
@@ -18,7 +18,7 @@ pub(super) enum AnyValue {
 
 impl AnyValue {
     /// Converts an element; `None` if it is malformed.
-    pub(super) fn of((tag, bytes): Element<'_>, mut element: Reader<'_>) -> Option<Self> {
+    pub(super) fn of((tag, contents): Element<'_>, mut element: Reader<'_>) -> Option<Self> {
         if tag & OTHER_FORMS != 0 {
             return Some(Self::Other(Value::Null));
         }
@@ -28,14 +28,14 @@ impl AnyValue {
             BITS => {
                 let bits = element.bit_string()?;
                 Value::object([
-                    ("Bytes", certificate::bytes(bits.bytes)),
+                    ("Bytes", bytes(bits.bytes)),
                     ("BitLength", Value::from(bits.length())),
                 ])
             }
-            OCTETS => certificate::bytes(bytes),
+            OCTETS => bytes(contents),
             IDENTIFIER => tlv::identifier_value(element.identifier()?)?,
-            tlv::UTC_TIME | tlv::GENERALIZED_TIME => certificate::time(time(&mut element)?),
-            0x0c | 0x12..=0x14 | 0x16 | 0x1e => return tlv::text((tag, bytes)).map(Self::Text),
+            tlv::UTC_TIME | tlv::GENERALIZED_TIME => scalar_value::time(time(&mut element)?),
+            0x0c | 0x12..=0x14 | 0x16 | 0x1e => return tlv::text((tag, contents)).map(Self::Text),
             _ => Value::Null,
         };
         Some(Self::Other(value))

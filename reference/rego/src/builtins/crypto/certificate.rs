@@ -1,16 +1,15 @@
 //! Certificates and their object representation.
 
-use chrono::{DateTime, FixedOffset, SecondsFormat};
 use num_bigint::BigInt;
 
 use super::extensions::{Extensions, Names, extension_value, uri_value};
 use super::fields::Fields;
 use super::name;
 use super::public_key::{Algorithm, Numbers, PublicKey};
+use super::scalar_value::{bytes, time};
 use super::tlv::{self, dotted, identifier, identifier_value, list};
 use crate::Value;
 use crate::builtins::keys::{Public, der};
-use crate::builtins::pem::encode;
 use crate::value::Number;
 
 /// Certificate with its parsed extensions.
@@ -261,11 +260,6 @@ pub(super) fn pss_number(algorithm: &Algorithm<'_>) -> Option<u64> {
     }
 }
 
-/// Encodes bytes as a Base64 string.
-pub(super) fn bytes(bytes: &[u8]) -> Value {
-    Value::from(encode(bytes))
-}
-
 fn texts(texts: &[String]) -> Value {
     list(
         texts
@@ -282,8 +276,4 @@ fn networks(names: &Names) -> Value {
         Value::object([("IP", Value::from(address)), ("Mask", bytes(mask))])
     });
     list(networks.collect())
-}
-
-pub(super) fn time(time: DateTime<FixedOffset>) -> Value {
-    Value::from(time.to_rfc3339_opts(SecondsFormat::Secs, true))
 }

@@ -17,6 +17,7 @@ mod public_key;
 pub(crate) mod read;
 mod reader;
 mod request;
+mod scalar_value;
 mod tlv;
 
 pub(super) const BUILTINS: Group = &[

@@ -3,8 +3,9 @@
 
 use num_bigint::{BigInt, Sign};
 
-use super::certificate::{Certificate, bytes};
+use super::certificate::Certificate;
 use super::read::BEGIN;
+use super::scalar_value::bytes;
 use crate::Value;
 use crate::builtins::keys::{Private, der, jwk};
 use crate::builtins::operand::{answer, characters, refuse, text};

@@ -1,11 +1,12 @@
 //! `crypto.x509.parse_certificate_request`.
 
 use super::any_value::AnyValue;
-use super::certificate::{bytes, named, signed as signed_members};
+use super::certificate::{named, signed as signed_members};
 use super::extensions::{Extensions, extension_value};
 use super::name;
 use super::public_key::{Algorithm, PublicKey};
 use super::reader::Reader;
+use super::scalar_value::bytes;
 use super::tlv::{self, INTEGER, SEQUENCE, SET, list};
 use crate::Value;
 use crate::builtins::operand::{answer, refuse, text};

@@ -1,9 +1,8 @@
 //! Keys in DER: PKCS #1, PKCS #8, SEC 1 and the public keys of certificates.
 
-use ::der::asn1::{AnyRef, ObjectIdentifier, OctetStringRef};
+use ::der::asn1::{AnyRef, BitStringRef, ObjectIdentifier, OctetStringRef};
 use ::der::{Decode, Tagged};
 use rsa::pkcs1;
-use rsa::pkcs8::PrivateKeyInfoRef;
 use rsa::pkcs8::spki::SubjectPublicKeyInfoRef;
 use x509_parser::asn1_rs::Tag;
 use x509_parser::prelude::FromDer;
@@ -16,8 +15,9 @@ pub(in crate::builtins) const RSA: &str = "1.2.840.113549.1.1.1";
 pub(in crate::builtins) const CURVES: &str = "1.2.840.10045.2.1";
 pub(in crate::builtins) const ED25519: &str = "1.3.101.112";
 
-/// Tag of the parameters of a SEC 1 key.
+/// Tags of the optional parts of a SEC 1 key.
 const PARAMETERS: u8 = 0xa0;
+const PUBLIC_KEY: u8 = 0xa1;
 
 /// Returns the curve with this object identifier.
 pub(in crate::builtins) fn curve_of(identifier: &str) -> Option<Curve> {
@@ -98,7 +98,7 @@ pub(in crate::builtins) fn rsa_private(bytes: &[u8]) -> Option<Private> {
 
 /// Returns the numbers that follow the version, of at most 1, at the start of a sequence.
 fn numbers(bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
-    let contents = sequence(bytes)?;
+    let contents = contents(AnyRef::from_der(bytes).ok()?)?;
     let (version, mut rest) = AnyRef::from_der_partial(contents).ok()?;
     (version.decode_as::<i64>().ok()? <= 1).then_some(())?;
     let mut numbers = Vec::new();
@@ -118,46 +118,71 @@ pub(in crate::builtins) fn curve_private(bytes: &[u8]) -> Option<Private> {
     curve_private_of(None, bytes)
 }
 
-/// Parses a SEC 1 private key on a curve, which its parameters name if none is given. What follows
-/// is ignored, as in OPA: the private key determines its public key.
+/// Parses a SEC 1 private key on a curve, which its parameters name if none is given. As in OPA, the
+/// private key determines its public key, so that another one is ignored.
 fn curve_private_of(curve: Option<Curve>, bytes: &[u8]) -> Option<Private> {
-    let contents = sequence(bytes)?;
-    let (version, rest) = AnyRef::from_der_partial(contents).ok()?;
+    let (sequence, _) = AnyRef::from_der_partial(bytes).ok()?;
+    let (version, rest) = AnyRef::from_der_partial(contents(sequence)?).ok()?;
     let (key, rest) = AnyRef::from_der_partial(rest).ok()?;
     let key = key.decode_as::<&OctetStringRef>().ok()?;
     (version.decode_as::<i64>().ok()? == 1).then_some(())?;
-    let named = || {
-        let rest = (rest.first() == Some(&PARAMETERS)).then_some(rest)?;
-        let (parameters, _) = AnyRef::from_der_partial(rest).ok()?;
-        let named: ObjectIdentifier = ObjectIdentifier::from_der(parameters.value()).ok()?;
-        curve_of(&named.to_string())
-    };
+    let (parameters, rest) = optional(PARAMETERS, rest)?;
+    let (public, _) = optional(PUBLIC_KEY, rest)?;
+    if let Some(public) = public {
+        public.decode_as::<BitStringRef<'_>>().ok()?;
+    }
+    let named = || curve_of(&identifier(parameters?)?);
     let signer = Signer::of(curve.or_else(named)?, key.as_bytes())?;
     Some(Private::Curve(Box::new(signer.into())))
 }
 
-/// Returns the contents of the sequence that is the only element.
-fn sequence(bytes: &[u8]) -> Option<&[u8]> {
-    let sequence = AnyRef::from_der(bytes).ok()?;
-    (sequence.tag() == ::der::Tag::Sequence).then(|| sequence.value())
+/// Reads the element within an element of this tag, if that comes next; returns the rest too.
+fn optional(tag: u8, bytes: &[u8]) -> Option<(Option<AnyRef<'_>>, &[u8])> {
+    if bytes.first() != Some(&tag) {
+        return Some((None, bytes));
+    }
+    let (outer, rest) = AnyRef::from_der_partial(bytes).ok()?;
+    let (inner, _) = AnyRef::from_der_partial(outer.value()).ok()?;
+    Some((Some(inner), rest))
 }
 
-/// Parses the key of a `PRIVATE KEY` block.
+/// Parses the key of a `PRIVATE KEY` block. As in OPA, its version is ignored, and what follows.
 pub(in crate::builtins) fn private(bytes: &[u8]) -> Option<Private> {
-    let info = PrivateKeyInfoRef::try_from(bytes).ok()?;
-    match info.algorithm.oid.to_string().as_str() {
-        RSA => rsa_private(info.private_key.as_bytes()),
+    let (info, _) = AnyRef::from_der_partial(bytes).ok()?;
+    let (version, rest) = AnyRef::from_der_partial(contents(info)?).ok()?;
+    let (algorithm, rest) = AnyRef::from_der_partial(rest).ok()?;
+    let (key, _) = AnyRef::from_der_partial(rest).ok()?;
+    let key = key.decode_as::<&OctetStringRef>().ok()?.as_bytes();
+    version.decode_as::<i64>().ok()?;
+    let (id, parameters) = AnyRef::from_der_partial(contents(algorithm)?).ok()?;
+    match identifier(id)?.as_str() {
+        RSA => rsa_private(key),
         CURVES => {
-            let parameters = info.algorithm.parameters_oid().ok()?;
-            let curve = curve_of(&parameters.to_string())?;
-            curve_private_of(Some(curve), info.private_key.as_bytes())
+            let named = AnyRef::from_der_partial(parameters).ok();
+            let named = named.and_then(|(named, _)| identifier(named));
+            let curve = match named {
+                Some(named) => Some(curve_of(&named)?),
+                None => None,
+            };
+            curve_private_of(curve, key)
         }
-        ED25519 => {
+        ED25519 if parameters.is_empty() => {
             // The seed is an octet string within an octet string.
-            let seed = info.private_key.as_bytes().strip_prefix(&[4, 32])?;
+            let seed = key.strip_prefix(&[4, 32])?;
             let key = ed25519_dalek::SigningKey::from_bytes(seed.try_into().ok()?);
             Some(Private::Ed25519(Box::new(key)))
         }
         _ => None,
     }
+}
+
+/// Returns the contents of a sequence.
+fn contents(element: AnyRef<'_>) -> Option<&[u8]> {
+    (element.tag() == ::der::Tag::Sequence).then(|| element.value())
+}
+
+/// Returns an object identifier in dotted notation.
+fn identifier(element: AnyRef<'_>) -> Option<String> {
+    let identifier = element.decode_as::<ObjectIdentifier>().ok()?;
+    Some(identifier.to_string())
 }
