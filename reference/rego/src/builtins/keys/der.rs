@@ -136,13 +136,15 @@ fn curve_private_of(curve: Option<Curve>, bytes: &[u8]) -> Option<Private> {
     Some(Private::Curve(Box::new(signer.into())))
 }
 
-/// Reads the element within an element of this tag, if that comes next; returns the rest too.
+/// Reads the element within an element of this tag, if that comes next; returns the rest too. As in
+/// OPA, the length of the outer element is ignored.
 fn optional(tag: u8, bytes: &[u8]) -> Option<(Option<AnyRef<'_>>, &[u8])> {
     if bytes.first() != Some(&tag) {
         return Some((None, bytes));
     }
-    let (outer, rest) = AnyRef::from_der_partial(bytes).ok()?;
-    let (inner, _) = AnyRef::from_der_partial(outer.value()).ok()?;
+    let long_length = bytes.get(1).filter(|length| **length > 0x80);
+    let length_bytes = long_length.map_or(0, |length| usize::from(length & 0x7f));
+    let (inner, rest) = AnyRef::from_der_partial(bytes.get(2 + length_bytes..)?).ok()?;
     Some((Some(inner), rest))
 }
 
