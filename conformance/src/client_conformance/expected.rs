@@ -52,21 +52,21 @@ impl Expected {
     /// last response, if it is JSON.
     pub(super) fn differs(
         &self,
-        told: &AdapterReply,
+        result: &AdapterReply,
         whole: &Value,
         last: Option<&Value>,
     ) -> Option<Difference> {
-        let (expected, fits) = self.fits(told, whole, last);
+        let (expected, fits) = self.fits(result, whole, last);
         (!fits).then(|| Difference {
-            path: "told".to_owned(),
+            path: "result".to_owned(),
             expected,
             got: whole.to_string(),
         })
     }
 
     /// Describes the expectation, and whether it is met.
-    fn fits(&self, told: &AdapterReply, whole: &Value, last: Option<&Value>) -> (String, bool) {
-        let value = match told {
+    fn fits(&self, result: &AdapterReply, whole: &Value, last: Option<&Value>) -> (String, bool) {
+        let value = match result {
             AdapterReply::Value(value) => Some(value),
             _ => None,
         };
@@ -109,7 +109,7 @@ impl Expected {
                 ),
                 value.is_some() && has(whole.get("details"), places),
             ),
-            Self::Undefined => ("undefined".to_owned(), *told == AdapterReply::Undefined),
+            Self::Undefined => ("undefined".to_owned(), *result == AdapterReply::Undefined),
             Self::Error(statuses) => {
                 let text = match statuses.as_slice() {
                     [] => "an error".to_owned(),
@@ -118,7 +118,7 @@ impl Expected {
                         joined(statuses.iter().map(u64::to_string))
                     ),
                 };
-                let fits = match told {
+                let fits = match result {
                     AdapterReply::Error(None) => true,
                     AdapterReply::Error(Some(status)) => {
                         statuses.is_empty() || statuses.contains(status)
@@ -129,7 +129,7 @@ impl Expected {
             }
             Self::NoValue => (
                 "undefined or an error".to_owned(),
-                matches!(told, AdapterReply::Undefined | AdapterReply::Error(_)),
+                matches!(result, AdapterReply::Undefined | AdapterReply::Error(_)),
             ),
             Self::Not(values) => (
                 format!(
@@ -171,13 +171,19 @@ impl Expected {
                     .is_some_and(|items| items.len() == *wanted),
             ),
             Self::All(all) => {
-                let all: Vec<_> = all.iter().map(|one| one.fits(told, whole, last)).collect();
+                let all: Vec<_> = all
+                    .iter()
+                    .map(|one| one.fits(result, whole, last))
+                    .collect();
                 let fits = all.iter().all(|(_, fits)| *fits);
                 let texts = all.into_iter().map(|(text, _)| text);
                 (texts.collect::<Vec<_>>().join(", and "), fits)
             }
             Self::Any(all) => {
-                let all: Vec<_> = all.iter().map(|one| one.fits(told, whole, last)).collect();
+                let all: Vec<_> = all
+                    .iter()
+                    .map(|one| one.fits(result, whole, last))
+                    .collect();
                 let fits = all.iter().any(|(_, fits)| *fits);
                 (joined(all.into_iter().map(|(text, _)| text)), fits)
             }

@@ -83,7 +83,7 @@ fn once() -> usize {
 #[serde(deny_unknown_fields)]
 pub(super) struct Step {
     pub(super) ask: Map<String, Value>,
-    pub(super) told: Expected,
+    pub(super) result: Expected,
 }
 
 /// Expected state of the server after the client's operations.
@@ -327,7 +327,7 @@ fn clauses(
 mod tests {
     use super::*;
 
-    const RULE: &str = "topic: x\nrules:\n- id: a\n  clauses: [engine/v1/data/post/undefined-omits-result]\n  states: X.\n  steps: [{ask: {do: config}, told: undefined}]\n  broken-by: [{fault: b, breaks: Y., answer: [{status: 500}]}]\n";
+    const RULE: &str = "topic: x\nrules:\n- id: a\n  clauses: [engine/v1/data/post/undefined-omits-result]\n  states: X.\n  steps: [{ask: {do: config}, result: undefined}]\n  broken-by: [{fault: b, breaks: Y., answer: [{status: 500}]}]\n";
 
     #[test]
     fn a_file_with_a_defect_is_refused_with_the_reason() {
@@ -337,8 +337,8 @@ mod tests {
             ("post/undefined-omits", "post/x", "there is no clause"),
             ("undefined-omits-result", "body-without-input", "is open"),
             (
-                "told: undefined",
-                "told: nothing",
+                "result: undefined",
+                "result: nothing",
                 "unknown variant `nothing`",
             ),
             ("[{status: 500}]", "[]", "no effect"),

@@ -245,8 +245,8 @@ impl Game<'_> {
     async fn opened(&mut self, player: &mut Subject, api: &str) -> Stopped {
         let answer = player.ask(&self.open(api), self.limit).await;
         let answer = answer.map_err(|broken| unreachable(&broken))?;
-        let told = read(&answer).map_err(|broken| unreachable(&broken))?;
-        match told {
+        let result = read(&answer).map_err(|broken| unreachable(&broken))?;
+        match result {
             AdapterReply::Value(value) => {
                 let text = |name: &str| Some(value.get(name)?.as_str()?.to_owned());
                 self.client = text("name").map(|name| (name, text("version")));
@@ -255,7 +255,7 @@ impl Game<'_> {
             AdapterReply::Unsupported => Err(not_supported(&format!("the {api} API"))),
             AdapterReply::Undefined | AdapterReply::Error(_) => {
                 let difference = Difference {
-                    path: "told".to_owned(),
+                    path: "result".to_owned(),
                     expected: "that the client is open".to_owned(),
                     got: answer.to_string(),
                 };
@@ -274,9 +274,9 @@ impl Game<'_> {
                 return Err(unreachable(&broken));
             }
             Err(broken) => {
-                let _ = writeln!(self.transcript, "told: nothing, {broken}");
+                let _ = writeln!(self.transcript, "result: nothing, {broken}");
                 let difference = Difference {
-                    path: "told".to_owned(),
+                    path: "result".to_owned(),
                     expected: "an answer".to_owned(),
                     got: broken.to_string(),
                 };
@@ -284,12 +284,12 @@ impl Game<'_> {
             }
         };
         let text = answer.to_string();
-        let _ = writeln!(self.transcript, "told: {}", short(&text));
-        let told = read(&answer).map_err(|broken| unreachable(&broken))?;
-        if told == AdapterReply::Unsupported {
+        let _ = writeln!(self.transcript, "result: {}", short(&text));
+        let result = read(&answer).map_err(|broken| unreachable(&broken))?;
+        if result == AdapterReply::Unsupported {
             return Err(not_supported(&operation(&step.ask)));
         }
-        match step.told.differs(&told, &answer, self.last().as_ref()) {
+        match step.result.differs(&result, &answer, self.last().as_ref()) {
             Some(difference) => Err(self.failed(number, vec![difference])),
             None => Ok(()),
         }
