@@ -214,7 +214,7 @@ fn ends_late() {
         &[
             &format!("FAIL {first}"),
             "afterwards: expected that the adapter goes on | got the adapter ended (exit status: 7)",
-            "told: expected the value null | got {\"undefined\":true}",
+            "result: expected the value null | got {\"undefined\":true}",
         ],
     );
     // An unsupported rule has no verdict, even if the adapter then fails.

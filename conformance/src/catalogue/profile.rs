@@ -246,7 +246,7 @@ mod tests {
             (
                 "open",
                 file("engine/v1/config/get/server-error", ""),
-                "is not a rule (level open)",
+                "is not a rule (level unobservable)",
             ),
             ("a key", format!("{good}more = 1\n"), "unknown field"),
         ] {

@@ -99,7 +99,10 @@ fn unusable_files_are_refused() {
         ("text.txt", "x"),
     ]);
     for (paths, part) in [
-        (&["a.json", "b.json"][..], "something else at `/x`"),
+        (
+            &["a.json", "b.json"][..],
+            "document of another file at `/x`",
+        ),
         (&["list.json"], "must be an object"),
         (&["broken.json"], "line 2, column 7"),
         (&["broken.yaml"], "invalid YAML"),

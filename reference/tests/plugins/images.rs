@@ -218,7 +218,7 @@ async fn what_is_no_bundle_is_reported() -> Done {
     put("tags", index(&[("md5", "linux")]));
     registry.put("manifests/text", b"text");
     let refusing = Registry::start(Some("hidden"), None).await?;
-    let other = "is not what its digest says";
+    let other = "the content does not match its digest";
     for (registry, image, part) in [
         (
             &registry,

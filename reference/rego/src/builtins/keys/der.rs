@@ -104,9 +104,10 @@ fn numbers(bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
     let mut numbers = Vec::new();
     while !rest.is_empty() {
         let (element, after) = AnyRef::from_der_partial(rest).ok()?;
-        let Ok(number) = element.decode_as::<pkcs1::UintRef<'_>>() else {
+        if element.tag() != ::der::Tag::Integer {
             break;
-        };
+        }
+        let number = element.decode_as::<pkcs1::UintRef<'_>>().ok()?;
         numbers.push(number.as_bytes().to_vec());
         rest = after;
     }
