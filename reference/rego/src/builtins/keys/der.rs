@@ -93,7 +93,7 @@ pub(in crate::builtins) fn rsa_private(bytes: &[u8]) -> Option<Private> {
         primes: [first.clone(), second.clone()],
         precomputed: [stated(0), stated(1), stated(2)],
     };
-    key.is_consistent().then(|| Private::Rsa(Box::new(key)))
+    Some(Private::Rsa(Box::new(key.completed()?)))
 }
 
 /// Returns the numbers that follow the version, of at most 1, at the start of a sequence.
@@ -143,8 +143,12 @@ fn optional(tag: u8, bytes: &[u8]) -> Option<(Option<AnyRef<'_>>, &[u8])> {
     if bytes.first() != Some(&tag) {
         return Some((None, bytes));
     }
-    let long_length = bytes.get(1).filter(|length| **length > 0x80);
-    let length_bytes = long_length.map_or(0, |length| usize::from(length & 0x7f));
+    let length_bytes = match *bytes.get(1)? {
+        ..0x80 => 0,
+        // The length is not known in advance, which DER does not permit.
+        0x80 => return None,
+        long => usize::from(long & 0x7f),
+    };
     let (inner, rest) = AnyRef::from_der_partial(bytes.get(2 + length_bytes..)?).ok()?;
     Some((Some(inner), rest))
 }

@@ -57,6 +57,12 @@ pub(in crate::builtins) fn public(modulus: &[u8], exponent: &[u8]) -> Option<Rsa
     RsaPublicKey::new_with_size_limits(number(modulus), number(exponent), 2..=MAX_BITS).ok()
 }
 
+/// Returns the CRT exponents of the primes, and the inverse of the second prime.
+fn precomputed(key: &RsaPrivateKey) -> Option<[Box<[u8]>; 3]> {
+    let inverse = key.qinv()?.retrieve();
+    Some([key.dp()?, key.dq()?, &inverse].map(trimmed))
+}
+
 impl Private {
     /// Returns the public key.
     pub(in crate::builtins) fn public(&self) -> Option<RsaPublicKey> {
@@ -80,24 +86,27 @@ impl Private {
         .ok()
     }
 
-    /// Whether all numbers match each other.
-    pub(super) fn is_consistent(&self) -> bool {
-        self.key()
-            .is_some_and(|key| self.states_precomputed_of(&key))
+    /// Returns the key with all precomputed numbers, if its numbers match each other.
+    pub(super) fn completed(self) -> Option<Self> {
+        let key = self.key()?;
+        if !self.states_precomputed_of(&key) {
+            return None;
+        }
+        let precomputed = precomputed(&key)?.map(|number| number.to_vec());
+        Some(Self {
+            precomputed,
+            ..self
+        })
     }
 
     /// Whether the precomputed numbers, if all are given, match the key.
     fn states_precomputed_of(&self, key: &RsaPrivateKey) -> bool {
-        let computed = || {
-            let inverse = key.qinv()?.retrieve();
-            Some([key.dp()?, key.dq()?, &inverse].map(trimmed))
-        };
         let is_stated = self.precomputed.iter().all(|bytes| !bytes.is_empty());
         let stated = self
             .precomputed
             .each_ref()
             .map(|bytes| trimmed(&number(bytes)));
-        !is_stated || computed() == Some(stated)
+        !is_stated || precomputed(key) == Some(stated)
     }
 
     /// Signs a message, if the numbers of the key are consistent and the key is long enough.
