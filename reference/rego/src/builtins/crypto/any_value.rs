@@ -1,10 +1,11 @@
 //! Values of any type in names and attributes of certificate requests.
 
 use super::fields::time;
-use super::reader::Reader;
-use super::scalar_value::{self, bytes};
-use super::tlv::{self, BITS, BOOLEAN, Element, IDENTIFIER, INTEGER, OCTETS};
+use super::scalar_value::{self, bytes, identifier_value, text};
 use crate::Value;
+use crate::builtins::keys::reader::{
+    BITS, BOOLEAN, Element, GENERALIZED_TIME, IDENTIFIER, INTEGER, OCTETS, Reader, UTC_TIME,
+};
 
 /// Bits of a tag that are not set for primitive universal types.
 const OTHER_FORMS: u8 = 0xe0;
@@ -33,9 +34,9 @@ impl AnyValue {
                 ])
             }
             OCTETS => bytes(contents),
-            IDENTIFIER => tlv::identifier_value(element.identifier()?)?,
-            tlv::UTC_TIME | tlv::GENERALIZED_TIME => scalar_value::time(time(&mut element)?),
-            0x0c | 0x12..=0x14 | 0x16 | 0x1e => return tlv::text((tag, contents)).map(Self::Text),
+            IDENTIFIER => identifier_value(element.identifier()?)?,
+            UTC_TIME | GENERALIZED_TIME => scalar_value::time(time(&mut element)?),
+            0x0c | 0x12..=0x14 | 0x16 | 0x1e => return text((tag, contents)).map(Self::Text),
             _ => Value::Null,
         };
         Some(Self::Other(value))

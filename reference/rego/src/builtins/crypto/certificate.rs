@@ -5,10 +5,10 @@ use num_bigint::BigInt;
 use super::extensions::{Extensions, Names, extension_value, uri_value};
 use super::fields::Fields;
 use super::name;
-use super::public_key::{Algorithm, Numbers, PublicKey};
-use super::scalar_value::{bytes, time};
-use super::tlv::{self, dotted, identifier, identifier_value, list};
+use super::scalar_value::{bytes, identifier_value, list, time};
 use crate::Value;
+use crate::builtins::keys::public_key::{AlgorithmIdentifier, Numbers, PublicKey};
+use crate::builtins::keys::reader::{Reader, SEQUENCE, dotted, identifier};
 use crate::builtins::keys::{Public, der};
 use crate::value::Number;
 
@@ -176,7 +176,7 @@ impl<'d> Certificate<'d> {
 /// Returns the members about the key and the signature.
 pub(super) fn signed(
     key: &PublicKey<'_>,
-    algorithm: &Algorithm<'_>,
+    algorithm: &AlgorithmIdentifier<'_>,
     signature: &[u8],
 ) -> [(&'static str, Value); 5] {
     [
@@ -228,7 +228,7 @@ fn key_value(numbers: &Numbers) -> Value {
 }
 
 /// Returns the number of a signature algorithm in Go's `crypto/x509`; 0 if it is unknown.
-fn algorithm_number(algorithm: &Algorithm<'_>) -> u64 {
+fn algorithm_number(algorithm: &AlgorithmIdentifier<'_>) -> u64 {
     match algorithm.id.as_str() {
         "1.2.840.113549.1.1.4" => 2,
         "1.2.840.113549.1.1.5" | "1.3.14.3.2.29" => 3,
@@ -248,11 +248,10 @@ fn algorithm_number(algorithm: &Algorithm<'_>) -> u64 {
 }
 
 /// Returns the number of the signature algorithm RSA-PSS with the hash in its parameters.
-pub(super) fn pss_number(algorithm: &Algorithm<'_>) -> Option<u64> {
-    let parameters = tlv::sequence(algorithm.parameters)?;
-    let (_, hash) = parameters.into_iter().find(|(tag, _)| *tag == 0xa0)?;
-    let hash = tlv::sequence(hash)?;
-    match dotted(&identifier(hash.first()?.1)?).as_str() {
+pub(super) fn pss_number(algorithm: &AlgorithmIdentifier<'_>) -> Option<u64> {
+    let mut parameters = Reader::new(algorithm.parameters).nested(SEQUENCE)?;
+    let hash = parameters.nested(0xa0)?.read(SEQUENCE)?;
+    match AlgorithmIdentifier::read(hash)?.id.as_str() {
         "2.16.840.1.101.3.4.2.1" => Some(13),
         "2.16.840.1.101.3.4.2.2" => Some(14),
         "2.16.840.1.101.3.4.2.3" => Some(15),

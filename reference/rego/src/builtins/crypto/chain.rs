@@ -4,9 +4,9 @@ use super::certificate::{Certificate, pss_number};
 use super::constraints;
 use super::hostname;
 use super::options::{ANY, Options};
-use super::public_key;
-use super::tlv::{self, INTEGER};
 use crate::builtins::keys::hash::Hash;
+use crate::builtins::keys::public_key::AlgorithmIdentifier;
+use crate::builtins::keys::reader::Reader;
 use crate::builtins::keys::{Algorithm, Public, der};
 
 /// Maximum number of signature checks per chain, as certificates with equal names could lead to
@@ -152,21 +152,22 @@ fn has_signed(issuer: &Certificate<'_>, child: &Certificate<'_>) -> bool {
     let (signed, signature) = (child.fields.signed, &child.fields.signature);
     match (algorithm(&child.fields.signature_algorithm), issuer.key()) {
         (Some(Algorithm::Curve(hash)), Public::Curve(key)) => {
-            let Some(parts) = tlv::sequence(signature) else {
-                return false;
-            };
-            match *parts {
-                [(INTEGER, r), (INTEGER, s)] => key.verify(&hash.digest(signed), r, s),
-                _ => false,
-            }
+            curve_signature(signature).is_some_and(|(r, s)| key.verify(&hash.digest(signed), r, s))
         }
         (Some(algorithm), key) => algorithm.verify(key, signed, signature),
         (None, _) => false,
     }
 }
 
+/// Returns the two numbers of a signature by a key on a curve.
+fn curve_signature(der: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut numbers = Reader::whole(der)?;
+    let pair = (numbers.positive_integer()?, numbers.positive_integer()?);
+    numbers.is_empty().then_some(pair)
+}
+
 /// Returns the algorithm of a signature; `None` for broken or unknown ones.
-fn algorithm(identifier: &public_key::Algorithm<'_>) -> Option<Algorithm> {
+fn algorithm(identifier: &AlgorithmIdentifier<'_>) -> Option<Algorithm> {
     match identifier.id.as_str() {
         "1.2.840.113549.1.1.11" => Some(Algorithm::Rsa(Hash::Sha256)),
         "1.2.840.113549.1.1.12" => Some(Algorithm::Rsa(Hash::Sha384)),

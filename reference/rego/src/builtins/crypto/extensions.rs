@@ -3,9 +3,10 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::constraint_syntax::{is_domain, is_mailbox, is_mask};
-use super::reader::Reader;
-use super::tlv::{self, BOOLEAN, IDENTIFIER, INTEGER, OCTETS, SEQUENCE};
 use crate::Value;
+use crate::builtins::keys::reader::{
+    BOOLEAN, IDENTIFIER, INTEGER, OCTETS, Reader, SEQUENCE, dotted, identifier,
+};
 use crate::builtins::pem::encode;
 use crate::builtins::url::Url;
 use crate::value::lossy;
@@ -102,45 +103,28 @@ pub(super) struct Extensions {
 impl Extensions {
     /// Parses the sequence of extensions of a certificate; `None` when a supported one is malformed.
     pub(super) fn read(der: &[u8]) -> Option<Self> {
-        let mut read = Self::list(der)?;
-        for extension in &read.written.clone() {
+        let mut read = Self::default();
+        let written = list(der)?;
+        for extension in &written {
             if !read.take(extension)? && extension.critical {
                 read.unhandled.push(extension.id.clone());
             }
         }
-        Some(read)
+        Some(Self { written, ..read })
     }
 
     /// Parses the sequence of extensions of a request, of which only the names are supported.
     pub(super) fn read_of_request(der: &[u8]) -> Option<Self> {
-        let mut read = Self::list(der)?;
-        for extension in &read.written {
-            if extension.id == NAMES {
-                read.names = names(&extension.value)?;
-            }
-        }
-        Some(read)
-    }
-
-    /// Lists the extensions, each unparsed.
-    fn list(der: &[u8]) -> Option<Self> {
-        let mut read = Self::default();
-        let mut list = Reader::new(der).nested(SEQUENCE)?;
-        while !list.is_empty() {
-            let mut parts = list.nested(SEQUENCE)?;
-            let id = tlv::identifier(parts.identifier()?)?;
-            let critical = parts.peek(BOOLEAN) && parts.boolean()?;
-            let value = parts.read(OCTETS)?.to_vec();
-            if read.written.iter().any(|earlier| earlier.id == id) {
-                return None;
-            }
-            read.written.push(Extension {
-                id,
-                critical,
-                value,
-            });
-        }
-        Some(read)
+        let written = list(der)?;
+        let names = match written.iter().find(|extension| extension.id == NAMES) {
+            Some(extension) => names(&extension.value)?,
+            None => Names::default(),
+        };
+        Some(Self {
+            written,
+            names,
+            ..Self::default()
+        })
     }
 
     /// Parses one extension; returns whether it is supported.
@@ -186,7 +170,7 @@ impl Extensions {
     fn take_usages(&mut self, mut usages: Reader<'_>) -> Option<()> {
         while !usages.is_empty() {
             let id = usages.identifier()?;
-            let dotted = tlv::dotted(&tlv::identifier(id)?);
+            let dotted = dotted(&identifier(id)?);
             match USAGES.iter().position(|(_, known)| *known == dotted) {
                 Some(usage) => self.usages.push(usage),
                 None => self.other_usages.push(id.to_vec()),
@@ -198,7 +182,7 @@ impl Extensions {
     fn take_access(&mut self, mut descriptions: Reader<'_>) -> Option<()> {
         while !descriptions.is_empty() {
             let mut description = descriptions.nested(SEQUENCE)?;
-            let method = tlv::identifier(description.identifier()?)?;
+            let method = identifier(description.identifier()?)?;
             let Some(place) = description.optional(URI)? else {
                 continue;
             };
@@ -228,6 +212,27 @@ impl Extensions {
         ];
         Some(all == [true; 2])
     }
+}
+
+/// Splits the sequence of extensions, which must be distinct; each is unparsed.
+fn list(der: &[u8]) -> Option<Vec<Extension>> {
+    let mut written: Vec<Extension> = Vec::new();
+    let mut list = Reader::new(der).nested(SEQUENCE)?;
+    while !list.is_empty() {
+        let mut parts = list.nested(SEQUENCE)?;
+        let id = identifier(parts.identifier()?)?;
+        let critical = parts.peek(BOOLEAN) && parts.boolean()?;
+        let value = parts.read(OCTETS)?.to_vec();
+        if written.iter().any(|earlier| earlier.id == id) {
+            return None;
+        }
+        written.push(Extension {
+            id,
+            critical,
+            value,
+        });
+    }
+    Some(written)
 }
 
 impl Names {

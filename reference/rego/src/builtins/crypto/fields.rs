@@ -1,10 +1,8 @@
 //! Fields of a certificate.
 
+use crate::builtins::keys::public_key::{AlgorithmIdentifier, PublicKey};
+use crate::builtins::keys::reader::{GENERALIZED_TIME, INTEGER, Reader, SEQUENCE, UTC_TIME};
 use chrono::{DateTime, FixedOffset, NaiveDate};
-
-use super::public_key::{Algorithm, PublicKey};
-use super::reader::Reader;
-use super::tlv::{GENERALIZED_TIME, INTEGER, SEQUENCE, UTC_TIME};
 
 /// Tags of the fields by their position.
 const VERSION: u8 = 0xa0;
@@ -22,7 +20,7 @@ pub(super) struct Fields<'d> {
     /// Version, from 1 to 3.
     pub(super) version: i64,
     pub(super) serial: &'d [u8],
-    pub(super) signature_algorithm: Algorithm<'d>,
+    pub(super) signature_algorithm: AlgorithmIdentifier<'d>,
     pub(super) issuer: &'d [u8],
     pub(super) not_before: DateTime<FixedOffset>,
     pub(super) not_after: DateTime<FixedOffset>,
@@ -62,7 +60,7 @@ impl<'d> Fields<'d> {
             signed,
             version,
             serial,
-            signature_algorithm: Algorithm::read(inner_algorithm)?,
+            signature_algorithm: AlgorithmIdentifier::read(inner_algorithm)?,
             issuer,
             not_before,
             not_after,

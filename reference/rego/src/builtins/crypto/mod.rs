@@ -13,12 +13,9 @@ mod hostname;
 mod name;
 mod options;
 mod private;
-mod public_key;
 pub(crate) mod read;
-mod reader;
 mod request;
 mod scalar_value;
-mod tlv;
 
 pub(super) const BUILTINS: Group = &[
     (

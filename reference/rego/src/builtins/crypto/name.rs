@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::any_value::AnyValue;
-use super::reader::Reader;
-use super::tlv::{self, Element, list};
+use super::scalar_value::{identifier_value, list, text};
 use crate::Value;
+use crate::builtins::keys::reader::{Element, Reader, SEQUENCE, SET, identifier};
 
 /// Name attributes with a separate member, by the last number of their OID.
 const PARTS: [(u64, &str); 7] = [
@@ -21,7 +21,7 @@ const PARTS: [(u64, &str); 7] = [
 /// Converts a name to an object; `None` if a value is not a string.
 pub(super) fn value(der: &[u8]) -> Option<Value> {
     converted(der, |(tag, bytes), _| {
-        tlv::text((tag, bytes)).map(AnyValue::Text)
+        text((tag, bytes)).map(AnyValue::Text)
     })
 }
 
@@ -37,22 +37,22 @@ fn converted<'d>(
 ) -> Option<Value> {
     let mut names = Vec::new();
     let mut parts: BTreeMap<u64, Vec<Value>> = BTreeMap::new();
-    let mut sets = Reader::new(der).nested(tlv::SEQUENCE)?;
+    let mut sets = Reader::new(der).nested(SEQUENCE)?;
     while !sets.is_empty() {
-        let mut set = sets.nested(tlv::SET)?;
+        let mut set = sets.nested(SET)?;
         while !set.is_empty() {
-            let mut attribute = set.nested(tlv::SEQUENCE)?;
+            let mut attribute = set.nested(SEQUENCE)?;
             let kind = attribute.identifier()?;
             let written = attribute;
             let value = convert(attribute.any()?, written)?;
-            if let [2, 5, 4, part] = *tlv::identifier(kind)?
+            if let [2, 5, 4, part] = *identifier(kind)?
                 && let AnyValue::Text(text) = &value
             {
                 let text = Value::from(text.as_str());
                 parts.entry(part).or_default().push(text);
             }
             names.push(Value::object([
-                ("Type", tlv::identifier_value(kind)?),
+                ("Type", identifier_value(kind)?),
                 ("Value", value.into_value()),
             ]));
         }

@@ -4,11 +4,10 @@ use super::any_value::AnyValue;
 use super::certificate::{named, signed as signed_members};
 use super::extensions::{Extensions, extension_value};
 use super::name;
-use super::public_key::{Algorithm, PublicKey};
-use super::reader::Reader;
-use super::scalar_value::bytes;
-use super::tlv::{self, INTEGER, SEQUENCE, SET, list};
+use super::scalar_value::{bytes, identifier_value, list};
 use crate::Value;
+use crate::builtins::keys::public_key::{AlgorithmIdentifier, PublicKey};
+use crate::builtins::keys::reader::{INTEGER, Reader, SEQUENCE, SET, identifier};
 use crate::builtins::operand::{answer, refuse, text};
 use crate::builtins::pem::{decode, next_block};
 use crate::builtins::{Call, Failure};
@@ -40,11 +39,9 @@ pub(super) fn parse(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<V
 }
 
 fn value(der: &[u8]) -> Option<Value> {
-    let mut outer = Reader::new(der);
-    let mut request = outer.nested(SEQUENCE)?;
-    outer.is_empty().then_some(())?;
+    let mut request = Reader::whole(der)?;
     let signed = request.raw(SEQUENCE)?;
-    let algorithm = Algorithm::read(request.read(SEQUENCE)?)?;
+    let algorithm = AlgorithmIdentifier::read(request.read(SEQUENCE)?)?;
     let signature = request.bit_string()?.right_aligned();
 
     let mut parts = Reader::new(signed).nested(SEQUENCE)?;
@@ -104,7 +101,7 @@ fn extensions(attributes: &[Reader<'_>]) -> Option<Extensions> {
 
 fn id_and_values(mut attribute: Reader<'_>) -> Option<(Vec<u64>, &[u8])> {
     let mut parts = attribute.nested(SEQUENCE)?;
-    let id = tlv::identifier(parts.identifier()?)?;
+    let id = identifier(parts.identifier()?)?;
     let values = parts.read(SET)?;
     elements(values)?;
     Some((id, values))
@@ -118,7 +115,7 @@ fn attribute(attribute: Reader<'_>) -> Option<Value> {
         let (mut sequence, mut pairs) = (values.nested(SEQUENCE)?, Vec::new());
         while !sequence.is_empty() {
             let mut pair = sequence.nested(SEQUENCE)?;
-            let id = tlv::identifier_value(pair.identifier()?)?;
+            let id = identifier_value(pair.identifier()?)?;
             let written = pair;
             let value = AnyValue::of(pair.any()?, written)?.into_value();
             pairs.push(Value::object([("Type", id), ("Value", value)]));

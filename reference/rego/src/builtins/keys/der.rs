@@ -1,14 +1,11 @@
-//! Keys in DER: PKCS #1, PKCS #8, SEC 1 and the public keys of certificates.
+//! Keys in DER: PKCS #1, PKCS #8, SEC 1 and public keys with their algorithm.
+//!
+//! As in Go, elements that follow the last one of a known structure are ignored, and an optional one
+//! is absent if the next element has another tag.
 
-use ::der::asn1::{AnyRef, BitStringRef, ObjectIdentifier, OctetStringRef};
-use ::der::{Decode, Tagged};
-use rsa::pkcs1;
-use rsa::pkcs8::spki::SubjectPublicKeyInfoRef;
-use x509_parser::asn1_rs::Tag;
-use x509_parser::prelude::FromDer;
-use x509_parser::x509::SubjectPublicKeyInfo;
-
-use super::curve::{self, Curve, Signer};
+use super::curve::{Curve, Signer};
+use super::public_key::{AlgorithmIdentifier, PublicKey, rsa_numbers};
+use super::reader::{BITS, IDENTIFIER, INTEGER, OCTETS, Reader, SEQUENCE, dotted, identifier};
 use super::{Private, Public, rsa as rsa_key};
 
 pub(in crate::builtins) const RSA: &str = "1.2.840.113549.1.1.1";
@@ -31,165 +28,93 @@ pub(in crate::builtins) fn curve_of(identifier: &str) -> Option<Curve> {
 
 /// Parses the key of a `PUBLIC KEY` block.
 pub(in crate::builtins) fn public(der: &[u8]) -> Option<Public> {
-    let (rest, info) = SubjectPublicKeyInfo::from_der(der).ok()?;
-    rest.is_empty().then(|| public_of(&info)).flatten()
-}
-
-/// Parses the key in a certificate or a `PUBLIC KEY` block.
-fn public_of(info: &SubjectPublicKeyInfo<'_>) -> Option<Public> {
-    // `x509-parser` does not check the tags of object identifiers.
-    SubjectPublicKeyInfoRef::try_from(info.raw).ok()?;
-    let bytes: &[u8] = &info.subject_public_key.data;
-    match info.algorithm.algorithm.to_id_string().as_str() {
-        // A key with unusable numbers can only refuse signatures.
-        RSA => match rsa_public(bytes) {
-            Some(key) => Some(Public::Rsa(Box::new(key))),
-            None => pkcs1::RsaPublicKeyRef::try_from(bytes)
-                .ok()
-                .map(|_| Public::Other),
-        },
-        CURVES => {
-            let parameters = info.algorithm.parameters.as_ref()?;
-            let named = (parameters.tag() == Tag::Oid).then(|| parameters.as_oid())?;
-            let named = named.ok()?;
-            let key = curve::Public::read(curve_of(&named.to_id_string())?, bytes)?;
-            Some(Public::Curve(Box::new(key)))
-        }
-        ED25519 => {
-            let key = ed25519_dalek::VerifyingKey::from_bytes(bytes.try_into().ok()?);
-            // A key that is not a point on the curve can only refuse signatures.
-            Some(key.map_or(Public::Other, |key| Public::Ed25519(Box::new(key))))
-        }
-        _ => Some(Public::Other),
-    }
+    Reader::whole(der)?;
+    PublicKey::read(der).map(|info| info.key)
 }
 
 /// Parses a PKCS #1 public key.
-pub(in crate::builtins) fn rsa_public(bytes: &[u8]) -> Option<rsa::RsaPublicKey> {
-    let key = pkcs1::RsaPublicKeyRef::try_from(bytes).ok()?;
-    rsa_key::public(key.modulus.as_bytes(), key.public_exponent.as_bytes())
+pub(in crate::builtins) fn rsa_public(der: &[u8]) -> Option<rsa::RsaPublicKey> {
+    Reader::whole(der)?;
+    let (modulus, exponent) = rsa_numbers(der)?;
+    rsa_key::public(modulus, exponent)
 }
 
-/// Parses the key of an `RSA PRIVATE KEY` block. As in OPA, the precomputed numbers at its end are
-/// optional.
-pub(in crate::builtins) fn rsa_private(bytes: &[u8]) -> Option<Private> {
-    let numbers = numbers(bytes)?;
-    let [
-        modulus,
-        public_exponent,
-        exponent,
-        first,
-        second,
-        precomputed @ ..,
-    ] = numbers.as_slice()
-    else {
-        return None;
-    };
-    let stated = |at: usize| precomputed.get(at).cloned().unwrap_or_default();
+/// Parses the key of an `RSA PRIVATE KEY` block, whose precomputed numbers are optional.
+pub(in crate::builtins) fn rsa_private(der: &[u8]) -> Option<Private> {
+    let mut parts = Reader::whole(der)?;
+    (parts.small_integer(INTEGER)? <= 1).then_some(())?;
     let key = rsa_key::Private {
-        modulus: modulus.clone(),
-        public_exponent: public_exponent.clone(),
-        exponent: exponent.clone(),
-        primes: [first.clone(), second.clone()],
-        precomputed: [stated(0), stated(1), stated(2)],
+        modulus: number(&mut parts)?,
+        public_exponent: number(&mut parts)?,
+        exponent: number(&mut parts)?,
+        primes: [number(&mut parts)?, number(&mut parts)?],
+        precomputed: [
+            optional_number(&mut parts)?,
+            optional_number(&mut parts)?,
+            optional_number(&mut parts)?,
+        ],
     };
     Some(Private::Rsa(Box::new(key.completed()?)))
 }
 
-/// Returns the numbers that follow the version, of at most 1, at the start of a sequence.
-fn numbers(bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
-    let contents = contents(AnyRef::from_der(bytes).ok()?)?;
-    let (version, mut rest) = AnyRef::from_der_partial(contents).ok()?;
-    (version.decode_as::<i64>().ok()? <= 1).then_some(())?;
-    let mut numbers = Vec::new();
-    while !rest.is_empty() {
-        let (element, after) = AnyRef::from_der_partial(rest).ok()?;
-        if element.tag() != ::der::Tag::Integer {
-            break;
-        }
-        let number = element.decode_as::<pkcs1::UintRef<'_>>().ok()?;
-        numbers.push(number.as_bytes().to_vec());
-        rest = after;
+/// Reads a positive number, without leading zeros.
+fn number(parts: &mut Reader<'_>) -> Option<Vec<u8>> {
+    let bytes = parts.positive_integer()?;
+    Some(bytes.strip_prefix(&[0]).unwrap_or(bytes).to_vec())
+}
+
+/// Reads a positive number, if one comes next; it is empty otherwise.
+fn optional_number(parts: &mut Reader<'_>) -> Option<Vec<u8>> {
+    match parts.has(INTEGER)? {
+        true => number(parts),
+        false => Some(Vec::new()),
     }
-    Some(numbers)
 }
 
 /// Parses the key of an `EC PRIVATE KEY` block.
-pub(in crate::builtins) fn curve_private(bytes: &[u8]) -> Option<Private> {
-    curve_private_of(None, bytes)
+pub(in crate::builtins) fn curve_private(der: &[u8]) -> Option<Private> {
+    curve_private_of(None, der)
 }
 
-/// Parses a SEC 1 private key on a curve, which its parameters name if none is given. As in OPA, the
-/// private key determines its public key, so that another one is ignored.
-fn curve_private_of(curve: Option<Curve>, bytes: &[u8]) -> Option<Private> {
-    let (sequence, _) = AnyRef::from_der_partial(bytes).ok()?;
-    let (version, rest) = AnyRef::from_der_partial(contents(sequence)?).ok()?;
-    let (key, rest) = AnyRef::from_der_partial(rest).ok()?;
-    let key = key.decode_as::<&OctetStringRef>().ok()?;
-    (version.decode_as::<i64>().ok()? == 1).then_some(())?;
-    let (parameters, rest) = optional(PARAMETERS, rest)?;
-    let (public, _) = optional(PUBLIC_KEY, rest)?;
-    if let Some(public) = public {
-        public.decode_as::<BitStringRef<'_>>().ok()?;
-    }
-    let named = || curve_of(&identifier(parameters?)?);
-    let signer = Signer::of(curve.or_else(named)?, key.as_bytes())?;
-    Some(Private::Curve(Box::new(signer.into())))
-}
-
-/// Reads the element within an element of this tag, if that comes next; returns the rest too. As in
-/// OPA, the length of the outer element is ignored.
-fn optional(tag: u8, bytes: &[u8]) -> Option<(Option<AnyRef<'_>>, &[u8])> {
-    if bytes.first() != Some(&tag) {
-        return Some((None, bytes));
-    }
-    let length_bytes = match *bytes.get(1)? {
-        ..0x80 => 0,
-        // The length is not known in advance, which DER does not permit.
-        0x80 => return None,
-        long => usize::from(long & 0x7f),
+/// Parses a SEC 1 private key on a curve, which its parameters name if none is given. The private
+/// key determines its public key, so that another one is ignored.
+fn curve_private_of(curve: Option<Curve>, der: &[u8]) -> Option<Private> {
+    let mut parts = Reader::new(der).nested(SEQUENCE)?;
+    (parts.small_integer(INTEGER)? == 1).then_some(())?;
+    let key = parts.read(OCTETS)?;
+    let named = match parts.enter(PARAMETERS, IDENTIFIER)? {
+        true => Some(dotted(&identifier(parts.identifier()?)?)),
+        false => None,
     };
-    let (inner, rest) = AnyRef::from_der_partial(bytes.get(2 + length_bytes..)?).ok()?;
-    Some((Some(inner), rest))
+    if parts.enter(PUBLIC_KEY, BITS)? {
+        parts.bit_string()?;
+    }
+    let curve = curve.or_else(|| curve_of(&named?))?;
+    Some(Private::Curve(Box::new(Signer::of(curve, key)?.into())))
 }
 
-/// Parses the key of a `PRIVATE KEY` block. As in OPA, its version is ignored, and what follows.
-pub(in crate::builtins) fn private(bytes: &[u8]) -> Option<Private> {
-    let (info, _) = AnyRef::from_der_partial(bytes).ok()?;
-    let (version, rest) = AnyRef::from_der_partial(contents(info)?).ok()?;
-    let (algorithm, rest) = AnyRef::from_der_partial(rest).ok()?;
-    let (key, _) = AnyRef::from_der_partial(rest).ok()?;
-    let key = key.decode_as::<&OctetStringRef>().ok()?.as_bytes();
-    version.decode_as::<i64>().ok()?;
-    let (id, parameters) = AnyRef::from_der_partial(contents(algorithm)?).ok()?;
-    match identifier(id)?.as_str() {
+/// Parses the key of a `PRIVATE KEY` block, of any version.
+pub(in crate::builtins) fn private(der: &[u8]) -> Option<Private> {
+    let mut parts = Reader::new(der).nested(SEQUENCE)?;
+    parts.small_integer(INTEGER)?;
+    let algorithm = AlgorithmIdentifier::read(parts.read(SEQUENCE)?)?;
+    let key = parts.read(OCTETS)?;
+    match algorithm.id.as_str() {
         RSA => rsa_private(key),
         CURVES => {
-            let named = AnyRef::from_der_partial(parameters).ok();
-            let named = named.and_then(|(named, _)| identifier(named));
+            let named = Reader::new(algorithm.parameters).identifier();
             let curve = match named {
-                Some(named) => Some(curve_of(&named)?),
+                Some(named) => Some(curve_of(&dotted(&identifier(named)?))?),
                 None => None,
             };
             curve_private_of(curve, key)
         }
-        ED25519 if parameters.is_empty() => {
+        ED25519 if algorithm.parameters.is_empty() => {
             // The seed is an octet string within an octet string.
-            let seed = key.strip_prefix(&[4, 32])?;
+            let seed = Reader::new(key).read(OCTETS)?;
             let key = ed25519_dalek::SigningKey::from_bytes(seed.try_into().ok()?);
             Some(Private::Ed25519(Box::new(key)))
         }
         _ => None,
     }
-}
-
-/// Returns the contents of a sequence.
-fn contents(element: AnyRef<'_>) -> Option<&[u8]> {
-    (element.tag() == ::der::Tag::Sequence).then(|| element.value())
-}
-
-/// Returns an object identifier in dotted notation.
-fn identifier(element: AnyRef<'_>) -> Option<String> {
-    let identifier = element.decode_as::<ObjectIdentifier>().ok()?;
-    Some(identifier.to_string())
 }

@@ -6,6 +6,8 @@ pub(super) mod der;
 pub(super) mod hash;
 pub(super) mod jwk;
 mod jwk_members;
+pub(super) mod public_key;
+pub(super) mod reader;
 pub(super) mod rsa;
 
 use super::{BuiltinLimit, Most};
