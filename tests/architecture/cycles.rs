@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::imports::{code, paths_in, untested};
+use super::imports::{code, imports_in, untested, used_paths};
 use super::sources::{Source, sources};
 
 /// Folders of crates.
@@ -68,7 +68,7 @@ impl Graph {
         for file in files {
             let from = module(file);
             let (public, private) = split_reexports(&code(untested(file)));
-            for path in paths_in(&from, &public, true) {
+            for path in used_paths(&from, &public) {
                 let name = path.last().cloned().unwrap_or_default();
                 let mut exported = from.clone();
                 exported.push(name);
@@ -77,7 +77,8 @@ impl Graph {
                     reexports.insert(exported, path);
                 }
             }
-            imports.extend(paths_in(&from, &private, false).map(|path| (from.clone(), path)));
+            let paths = imports_in(&from, &private).into_iter();
+            imports.extend(paths.map(|path| (from.clone(), path)));
         }
         let mut edges: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
         for (from, path) in imports {

@@ -5,12 +5,17 @@ use super::sources::Source;
 /// Returns the paths that begin with `crate::` or `super::`, resolved to names from the root of the
 /// crate. Comments, string literals, and unit tests at the end of the file are ignored.
 pub(crate) fn imports(source: &Source) -> Vec<Vec<String>> {
-    let code = code(untested(source));
+    let module: Vec<String> = source.module().into_iter().map(str::to_owned).collect();
+    imports_in(&module, &code(untested(source)))
+}
+
+/// Returns the paths in the code of a module that begin with `crate::` or `super::`.
+pub(crate) fn imports_in(module: &[String], code: &str) -> Vec<Vec<String>> {
     let mut imports = Vec::new();
     let mut at = 0;
-    while let Some(found) = next(&code, at) {
+    while let Some(found) = next(code, at) {
         let rest = code.get(found..).unwrap_or_default();
-        let (from, path) = origin(source, rest);
+        let (from, path) = origin(module, rest);
         let left = expand(path, &from, &mut imports);
         at = code.len() - left.len();
     }
@@ -32,31 +37,15 @@ pub(crate) fn uses(source: &Source, name: &str) -> Vec<Vec<String>> {
     uses
 }
 
-/// Returns the paths in code of a module that begin with `crate::` or `super::`; with `relative`,
-/// also those that `use` statements name without such a prefix.
-pub(crate) fn paths_in(
-    module: &[String],
-    code: &str,
-    relative: bool,
-) -> impl Iterator<Item = Vec<String>> {
+/// Returns the paths that the `use` statements of a module name.
+pub(crate) fn used_paths(module: &[String], statements: &str) -> Vec<Vec<String>> {
     let mut paths = Vec::new();
-    let mut at = 0;
-    while !relative && let Some(found) = next(code, at) {
-        let (from, path) = resolved(module.to_vec(), code.get(found..).unwrap_or_default());
-        at = code.len() - expand(path, &from, &mut paths).len();
-    }
-    let statements = code.split("use ").skip(1).filter(|_| relative);
-    for statement in statements {
-        let (from, path) = match statement.strip_prefix("self::") {
-            Some(path) => (module.to_vec(), path),
-            None if statement.starts_with("crate::") || statement.starts_with("super::") => {
-                resolved(module.to_vec(), statement)
-            }
-            None => (module.to_vec(), statement),
-        };
+    for path in statements.split("use ").skip(1) {
+        let path = path.strip_prefix("self::").unwrap_or(path);
+        let (from, path) = origin(module, path);
         expand(path, &from, &mut paths);
     }
-    paths.into_iter()
+    paths
 }
 
 /// Returns the source of a file without its unit tests.
@@ -85,18 +74,13 @@ fn next_of(code: &str, at: usize, starts: &[&str]) -> Option<usize> {
     }
 }
 
-/// Resolves the first segments of a path to a module; returns the module and the rest of the path.
-fn origin<'t>(source: &Source, path: &'t str) -> (Vec<String>, &'t str) {
-    let module = source.module().into_iter().map(str::to_owned);
-    resolved(module.collect(), path)
-}
-
-/// Resolves the first segments of a path in a module.
-fn resolved(module: Vec<String>, path: &str) -> (Vec<String>, &str) {
+/// Resolves the first segments of a path in a module; returns the module that they name, and the
+/// rest of the path.
+fn origin<'t>(module: &[String], path: &'t str) -> (Vec<String>, &'t str) {
     if let Some(path) = path.strip_prefix("crate::") {
         return (Vec::new(), path);
     }
-    let (mut from, mut path) = (module, path);
+    let (mut from, mut path) = (module.to_vec(), path);
     while let Some(above) = path.strip_prefix("super::") {
         from.pop();
         path = above;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Limits of [`Caches`]. A limit of 0 disables the cache.
+/// Limits of [`Caches`](super::Caches). A limit of 0 disables the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CacheLimits {
     /// Approximate memory in bytes for responses to `http.send`.

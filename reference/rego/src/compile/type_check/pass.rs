@@ -32,7 +32,7 @@ pub(super) struct TypedRule<'r> {
     /// Indices of the paths of the round that the rules at this path read.
     pub(super) reads: Vec<usize>,
     /// Whether the type of the path depends only on the types of the paths in `reads`, see
-    /// [`topological`].
+    /// [`super::topological`].
     pub(super) is_free: bool,
 }
 
