@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use conformance::catalogue::{Catalogue, Level};
-use conformance::evidence::Judged;
+use conformance::evidence::ClauseVerdict;
 use conformance::target::{Target, Token};
 use conformance::verdict::Verdict;
 use conformance::{Connection, Suite};
@@ -117,7 +117,7 @@ fn judge(suite: &Suite, id: &str, blesses: bool) -> Result<(), Failed> {
 
 /// Compares the outcome of a rule with its file under `snapshots/`, or writes the file if this is
 /// requested.
-fn compare(judged: &Judged) -> Result<(), Failed> {
+fn compare(judged: &ClauseVerdict) -> Result<(), Failed> {
     let (folder, slug) = judged.rule.rsplit_once('/').unwrap_or(("", &judged.rule));
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(format!("../snapshots/{folder}"));

@@ -11,7 +11,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
 use conformance::Suite;
-use conformance::evidence::{Event, Judged, RunFinished};
+use conformance::evidence::{ClauseVerdict, Event, RunFinished};
 use conformance::target::{Target, Token};
 use conformance::verdict::{Failure, Reason, Verdict};
 
@@ -94,7 +94,7 @@ fn serve(
 const KEY: &str = "key-that-nobody-may-see";
 
 /// Runs these rules on the engine at this address and returns the results.
-fn run(url: &str, rules: &[&str]) -> (Vec<Event>, Vec<Judged>, RunFinished) {
+fn run(url: &str, rules: &[&str]) -> (Vec<Event>, Vec<ClauseVerdict>, RunFinished) {
     let capabilities = ["documents", "filters", "policies"]
         .map(str::to_owned)
         .into();
@@ -125,10 +125,10 @@ fn run(url: &str, rules: &[&str]) -> (Vec<Event>, Vec<Judged>, RunFinished) {
 }
 
 /// Returns the failure of the only rule of a run.
-fn failure(judged: &[Judged]) -> &Failure {
+fn failure(judged: &[ClauseVerdict]) -> &Failure {
     match judged {
         [
-            Judged {
+            ClauseVerdict {
                 verdict: Verdict::Fail(failure),
                 ..
             },

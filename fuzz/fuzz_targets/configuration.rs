@@ -27,18 +27,18 @@ struct OfControl {
     options: control::Options,
 }
 
-struct Room {
+struct Environment {
     folder: TempDir,
     runtime: Runtime,
 }
 
-impl Room {
+impl Environment {
     fn file(&self) -> PathBuf {
         self.folder.path().join("configuration.yaml")
     }
 }
 
-static ROOM: LazyLock<Room> = LazyLock::new(|| Room {
+static ROOM: LazyLock<Environment> = LazyLock::new(|| Environment {
     folder: tempfile::tempdir().unwrap(),
     runtime: Runtime::new().unwrap(),
 });

@@ -44,8 +44,11 @@ const FILES: &[(&str, &str)] = &[
 
 /// Refused names of types: participles and pronouns fit any type.
 const TYPES: &[&str] = &[
-    "Around", "Asked", "Found", "Given", "Held", "Kept", "Left", "Look", "Made", "Mood", "Said",
-    "Seen", "Shelf", "Told", "Trouble", "Vacuity", "Wanted", "World", "Written",
+    "Around", "Arrival", "Arrived", "Arriving", "Asked", "Changed", "Found", "Given", "Held",
+    "Judged", "Kept", "Left", "Look", "Lost", "Made", "Measured", "Mistake", "Mood", "Noted",
+    "Place", "Quick", "Reached", "Readable", "Received", "Said", "Seen", "Sent", "Shelf", "Shows",
+    "Taken", "Told", "Trouble", "Unread", "Unusable", "Vacuity", "Wanted", "Way", "World",
+    "Written",
 ];
 
 /// Reports the rejected names in a file.

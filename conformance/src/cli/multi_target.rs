@@ -15,7 +15,7 @@ use crate::known_deviations::KnownList;
 use crate::report::{self, Conclusion, Digest, FileReport, Format};
 
 /// One of several targets, with the options of its run.
-struct One {
+struct TargetRun {
     /// Word in file names that distinguishes this target from the others.
     word: String,
     options: RunOptions,
@@ -37,7 +37,7 @@ pub(super) fn run(arguments: RunArguments, console: &mut Console<'_>) -> Result<
 fn compare(options: &RunOptions, console: &mut Console<'_>) -> Result<u8, Failed> {
     let targets = targets(options)?;
     let (mut digests, mut worst) = (Vec::<Digest>::new(), Conclusion::Conformant);
-    for One { word, options } in &targets {
+    for TargetRun { word, options } in &targets {
         let seed = digests.first().and_then(|first| first.started.as_ref());
         let seed = options.seed.or(seed.map(|started| started.seed));
         let options = RunOptions {
@@ -74,7 +74,7 @@ fn compare(options: &RunOptions, console: &mut Console<'_>) -> Result<u8, Failed
 
 /// Returns each target with its options: the rules by which all targets can be judged, and separate
 /// files.
-fn targets(options: &RunOptions) -> Result<Vec<One>, Failed> {
+fn targets(options: &RunOptions) -> Result<Vec<TargetRun>, Failed> {
     let alone = [
         ("--engine-url", options.engine_url.is_some()),
         ("--control-url", options.control_url.is_some()),
@@ -104,7 +104,7 @@ fn targets(options: &RunOptions) -> Result<Vec<One>, Failed> {
         return Err(Failed::usage("there is no API that all targets have"));
     }
     let names = options.target.iter().zip(words);
-    let one = names.map(|(name, word)| One {
+    let one = names.map(|(name, word)| TargetRun {
         options: RunOptions {
             target: vec![name.clone()],
             rules: rules.clone(),
@@ -165,7 +165,7 @@ fn beside(path: &Path, word: &str) -> PathBuf {
 /// Reruns, on each target, the rules whose requests show behaviour that no rule covers. These runs
 /// are neither shown nor written.
 fn again(
-    targets: &[One],
+    targets: &[TargetRun],
     digests: &[Digest],
     console: &mut Console<'_>,
 ) -> Result<Vec<Vec<Digest>>, Failed> {
@@ -179,7 +179,7 @@ fn again(
         rules.len()
     )?;
     let mut again = Vec::new();
-    for One { options, .. } in targets {
+    for TargetRun { options, .. } in targets {
         let mut runs = Vec::new();
         // First with the same number of jobs, then one rule at a time.
         for jobs in [options.jobs, Some(NonZeroUsize::MIN)] {

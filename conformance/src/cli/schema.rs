@@ -12,12 +12,12 @@ use crate::report;
 pub(super) struct Arguments {
     /// Of what
     #[arg(value_name = "WHAT")]
-    what: What,
+    what: SchemaFormat,
 }
 
 /// Formats with a schema.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum What {
+enum SchemaFormat {
     /// The report that `--report json=PATH` writes
     Report,
 }
@@ -25,7 +25,7 @@ enum What {
 /// Prints a JSON Schema.
 pub(super) fn schema(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, Failed> {
     match arguments.what {
-        What::Report => write!(out, "{}", report::SCHEMA)?,
+        SchemaFormat::Report => write!(out, "{}", report::SCHEMA)?,
     }
     Ok(0)
 }

@@ -4,7 +4,7 @@ use std::io::Read as _;
 
 use bytes::Bytes;
 
-use crate::evidence::{Exchange, Payload, Received, Sent};
+use crate::evidence::{Exchange, Payload, ReceivedResponse, SentRequest};
 use crate::http_client::answer::BODY_LIMIT;
 use crate::mock::{Reply, Request};
 
@@ -38,13 +38,13 @@ pub(super) fn event(rule: &str, base: &str, request: &Request, reply: Option<&Re
         rule: rule.to_owned(),
         step: 0,
         identity: "client".to_owned(),
-        request: Sent {
+        request: SentRequest {
             method: request.method.clone(),
             url: format!("{base}{}", request.target),
             headers: request.headers.clone(),
             body: Payload::stored(&request.body),
         },
-        response: reply.map(|reply| Received {
+        response: reply.map(|reply| ReceivedResponse {
             status: reply.status,
             headers: reply.headers.clone(),
             body: Payload::stored(&reply.body),

@@ -9,7 +9,7 @@ use super::rules::Rule;
 use super::run_rule::{RuleRun, play};
 use crate::catalogue::Level;
 use crate::evidence::{
-    ChosenRule, Defect, Event, Judged, RunFinished, RunStarted, TargetSummary, now,
+    ChosenRule, ClauseVerdict, Defect, Event, RunFinished, RunStarted, TargetSummary, now,
 };
 use crate::judge::verdict::{Reason, Verdict};
 
@@ -36,7 +36,7 @@ pub(crate) async fn judge(
 ) {
     let begun = Instant::now();
     let mut asked_to_end = pin!(asked_to_end);
-    let mut telling = Telling {
+    let mut telling = BufferedEvents {
         tell,
         held: Some(Vec::new()),
     };
@@ -68,7 +68,7 @@ pub(crate) async fn judge(
             Verdict::NotRun(Reason::Unreachable(why)) => Some(why.clone()),
             _ => None,
         };
-        let goes_on = telling.emit(Event::Judged(Box::new(Judged {
+        let goes_on = telling.emit(Event::Judged(Box::new(ClauseVerdict {
             rule: rule.id.clone(),
             level: Level::Rule,
             section: rule.section().to_owned(),
@@ -99,12 +99,12 @@ pub(crate) async fn judge(
 
 /// Receiver of events. It buffers them until the client is identified, which happens in the first
 /// rule for which the client can be opened.
-struct Telling<T> {
+struct BufferedEvents<T> {
     tell: T,
     held: Option<Vec<Event>>,
 }
 
-impl<T: FnMut(Event) -> bool> Telling<T> {
+impl<T: FnMut(Event) -> bool> BufferedEvents<T> {
     /// Emits or buffers an event; returns whether the run continues.
     fn emit(&mut self, event: Event) -> bool {
         match &mut self.held {

@@ -40,7 +40,7 @@ pub struct Rule {
     pub(super) given: Vec<Setup>,
     pub(super) steps: Vec<Step>,
     pub(super) received: Vec<ExpectedRequest>,
-    pub(super) shows: Vec<Shows>,
+    pub(super) shows: Vec<ExpectedState>,
 }
 
 /// Initial state of the server and the client.
@@ -89,7 +89,7 @@ pub(super) struct Step {
 /// Expected state of the server after the client's operations.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Shows {
+pub(super) struct ExpectedState {
     pub(super) get: String,
     /// Expected `result` of the response.
     pub(super) result: Option<Value>,
@@ -124,7 +124,7 @@ struct Entry {
     #[serde(default)]
     received: Vec<ExpectedRequest>,
     #[serde(default)]
-    shows: Vec<Shows>,
+    shows: Vec<ExpectedState>,
     broken_by: Vec<fault::FaultFile>,
 }
 

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::adapter_reply::AdapterReply;
 use super::exchange::{event, line};
-use super::rules::{Rule, Shows, Step};
+use super::rules::{ExpectedState, Rule, Step};
 use super::{Broken, Subject};
 use crate::evidence::Exchange;
 use crate::faults::Recipient;
@@ -48,7 +48,7 @@ pub(super) struct RuleRun {
 /// The verdict as an error, if it ends the rule early.
 type Stopped = Result<(), Verdict>;
 
-struct Game<'a> {
+struct RunState<'a> {
     rule: &'a Rule,
     server: Mock,
     base: String,
@@ -76,7 +76,7 @@ pub(super) async fn play(
     };
     let base = server.addresses.get(api).and_then(Value::as_str);
     let base = base.unwrap_or_default().to_owned();
-    let mut game = Game {
+    let mut game = RunState {
         rule,
         server,
         base,
@@ -179,7 +179,7 @@ fn request(method: &'static str, path: &str) -> Outgoing {
     }
 }
 
-impl Game<'_> {
+impl RunState<'_> {
     async fn judged(&mut self, player: &mut Subject, api: &str) -> Result<Verdict, String> {
         if let Err(verdict) = self.opened(player, api).await {
             return Ok(verdict);
@@ -323,7 +323,7 @@ impl Game<'_> {
     }
 
     /// Returns the difference between the expected and the actual server state.
-    async fn shown(&mut self, shows: &Shows) -> Result<Option<Difference>, String> {
+    async fn shown(&mut self, shows: &ExpectedState) -> Result<Option<Difference>, String> {
         let answer = self.server.ask(self.rule.api, request("GET", &shows.get));
         let answer = answer.await?;
         let result = answer.at("/result").cloned();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::normalize::Normalizer;
-use crate::evidence::{Received, recording};
+use crate::evidence::{ReceivedResponse, recording};
 use crate::judge::openapi::media_type;
 use crate::judge::truncate::shorten;
 use crate::scenario::resource_names::canonical;
@@ -49,7 +49,11 @@ pub(crate) struct AnswerDifference {
 }
 
 impl NormalizedResponse {
-    pub(crate) fn of(received: &Received, vendor: &str, normalizer: &Normalizer<'_>) -> Self {
+    pub(crate) fn of(
+        received: &ReceivedResponse,
+        vendor: &str,
+        normalizer: &Normalizer<'_>,
+    ) -> Self {
         let answer = recording::answer(received.clone());
         let text = answer.text();
         let body = match answer.json() {
@@ -266,7 +270,7 @@ mod tests {
     use crate::evidence::Payload;
 
     fn answer(status: u16, media_type: &str, body: &str) -> NormalizedResponse {
-        let received = Received {
+        let received = ReceivedResponse {
             status,
             headers: vec![("content-type".to_owned(), media_type.to_owned())],
             body: Payload::of(body.as_bytes()),

@@ -18,13 +18,13 @@ enum Sign {
 }
 
 /// A capability, and the function that looks for it in a response.
-type Reading = (&'static str, fn(&Answer) -> Sign);
+type CapabilityProbe = (&'static str, fn(&Answer) -> Sign);
 
 /// Content type of a probe's body.
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 
 /// Probes of an engine's capabilities, each with the functions that read the response.
-const QUESTIONS: &[(Question<'static>, &[Reading])] = &[
+const QUESTIONS: &[(Question<'static>, &[CapabilityProbe])] = &[
     (
         Question::get("/v1/data/conformance_doctor?metrics=true&provenance=true&explain=full"),
         &[

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{Event, Exchange, Payload, Sent};
+use super::{Event, Exchange, Payload, SentRequest};
 use crate::http_client::Base;
 use crate::http_client::curl::{RAW, http, raw};
 use crate::http_client::request::{Body, Request, base64};
 use crate::judge::verdict::Verdict;
 
 /// Returns the curl command line that repeats a stored request.
-pub(crate) fn command(sent: &Sent) -> String {
+pub(crate) fn command(sent: &SentRequest) -> String {
     let body = match &sent.body {
         Payload::Empty => Body::Empty,
         Payload::Text(text) => Body::text(text),

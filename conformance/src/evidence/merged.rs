@@ -9,7 +9,7 @@ use super::{Event, RunFinished, RunStarted, TargetSummary};
 /// One of the runs that merged evidence consists of, such as a shard. Each may have had a separate
 /// server, at another address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct MergedRun {
     /// The run's name.
     pub run: String,
     /// Address of the control plane, if known before the start of the run.
@@ -31,7 +31,7 @@ pub(crate) enum NotOneRun {
 
 impl RunStarted {
     /// Returns the part that chose a rule, with its index; none for evidence of one run.
-    pub(crate) fn part(&self, rule: &str) -> Option<(usize, &Part)> {
+    pub(crate) fn part(&self, rule: &str) -> Option<(usize, &MergedRun)> {
         let mut parts = self.parts.iter().enumerate();
         parts.find(|(_, part)| part.rules.iter().any(|one| one == rule))
     }
@@ -62,11 +62,11 @@ impl RunStarted {
     }
 
     /// Returns the parts of a run, or the run itself as the only part if it is not merged.
-    fn into_parts(self) -> Vec<Part> {
+    fn into_parts(self) -> Vec<MergedRun> {
         if !self.parts.is_empty() {
             return self.parts;
         }
-        vec![Part {
+        vec![MergedRun {
             run: self.run,
             control: self.target.control,
             engine: self.target.engine,

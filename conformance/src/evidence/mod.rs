@@ -16,9 +16,9 @@ use std::borrow::Cow;
 
 pub use base64_text::Base64Text;
 use chrono::{SecondsFormat, Utc};
-pub use merged::Part;
+pub use merged::MergedRun;
 pub(crate) use merged::merge;
-pub use payload::{Cut, Payload};
+pub use payload::{Payload, TruncatedBody};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::Value;
 
@@ -40,11 +40,11 @@ pub enum Event {
     /// A request and its response.
     Exchange(Box<Exchange>),
     /// The verdict on one clause.
-    Judged(Box<Judged>),
+    Judged(Box<ClauseVerdict>),
     /// Resources of the run that were still there after it.
     Leaked(Leaked),
     /// Changes of the target's content between the start and the end of the run.
-    Changed(Changed),
+    Changed(SideEffect),
     /// Defect of the suite itself.
     Defect(Defect),
     /// Last event.
@@ -76,7 +76,7 @@ pub struct RunStarted {
     pub chosen: Vec<ChosenRule>,
     /// The runs that this run is merged from; empty for evidence of one run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub parts: Vec<Part>,
+    pub parts: Vec<MergedRun>,
 }
 
 /// Current time in the format of evidence, to the second.
@@ -165,9 +165,9 @@ pub struct Exchange {
     /// Identity: `administrator`, `viewer`, `anonymous`, …; `suite` for the fixture server.
     pub identity: String,
     /// The request as sent.
-    pub request: Sent,
+    pub request: SentRequest,
     /// The response; none if nothing was received.
-    pub response: Option<Received>,
+    pub response: Option<ReceivedResponse>,
     /// Why no response was received.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -178,7 +178,7 @@ pub struct Exchange {
 
 /// The request as sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Sent {
+pub struct SentRequest {
     /// The HTTP method.
     pub method: String,
     /// The whole URL.
@@ -191,7 +191,7 @@ pub struct Sent {
 
 /// The response as received.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Received {
+pub struct ReceivedResponse {
     /// Status code.
     pub status: u16,
     /// Headers in order.
@@ -200,7 +200,7 @@ pub struct Received {
     pub body: Payload,
 }
 
-impl Sent {
+impl SentRequest {
     /// The request as it goes on the wire.
     pub(crate) fn to_wire(&self) -> Wire {
         let body = self.body.bytes();
@@ -228,7 +228,7 @@ fn known_method(name: &str) -> &'static str {
 
 /// The verdict on one clause.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Judged {
+pub struct ClauseVerdict {
     /// Rule id.
     #[serde(deserialize_with = "texts::rule")]
     pub rule: String,
@@ -256,7 +256,7 @@ pub struct Leaked {
 
 /// Changes of the target's content between the start and the end of the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Changed {
+pub struct SideEffect {
     /// Sentences, each with the path of a removed, added or changed resource.
     pub what: Vec<String>,
 }
@@ -303,7 +303,7 @@ pub(crate) fn run_of<'a>(
     rule: &str,
 ) -> Option<&'a str> {
     exchanges.into_iter().find_map(|exchange| {
-        let Sent { url, body, .. } = &exchange.request;
+        let SentRequest { url, body, .. } = &exchange.request;
         run_in(url, rule).or_else(|| match body {
             Payload::Text(text) => run_in(text, rule),
             Payload::Empty | Payload::Base64(_) | Payload::Cut(_) => None,
@@ -427,7 +427,7 @@ mod tests {
     #[test]
     fn events_are_read_back_as_written() {
         let judged = |verdict| {
-            Event::Judged(Box::new(Judged {
+            Event::Judged(Box::new(ClauseVerdict {
                 rule: "engine/v1/data/put/creates".into(),
                 level: Level::Rule,
                 section: "Endpoints / Data API".into(),
@@ -454,13 +454,13 @@ mod tests {
             rule: "engine/v1/data/put/creates".into(),
             step: 1,
             identity: "administrator".into(),
-            request: Sent {
+            request: SentRequest {
                 method: "PUT".into(),
                 url: "http://127.0.0.1:1/v1/data/x".into(),
                 headers: vec![("content-type".into(), "application/json".into())],
                 body: Payload::of(b"1"),
             },
-            response: Some(Received {
+            response: Some(ReceivedResponse {
                 status: 204,
                 headers: Vec::new(),
                 body: Payload::of(b"\xff"),
@@ -490,7 +490,7 @@ mod tests {
                     level: Level::Open,
                     setup: Some("default".into()),
                 }],
-                parts: vec![Part {
+                parts: vec![MergedRun {
                     run: "r2".into(),
                     control: None,
                     engine: Some("http://127.0.0.1:2".into()),
@@ -506,7 +506,7 @@ mod tests {
             Event::Leaked(Leaked {
                 names: vec!["/v1/bundles/x".into()],
             }),
-            Event::Changed(Changed {
+            Event::Changed(SideEffect {
                 what: vec!["/v1/data/x is gone".into()],
             }),
             Event::Defect(Defect {

@@ -16,12 +16,12 @@ pub enum Payload {
     /// Other bytes, in base64.
     Base64(Base64Text),
     /// The start of a body that is too long to be stored in full.
-    Cut(Cut),
+    Cut(TruncatedBody),
 }
 
 /// The start of a body, with length and hash of the whole body.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cut {
+pub struct TruncatedBody {
     /// The stored start, in base64 unless it is UTF-8.
     pub start: Box<Payload>,
     /// Length of the whole body, in bytes.
@@ -50,7 +50,7 @@ impl Payload {
                 .map(str::as_bytes),
             Err(_) => bytes.get(..most),
         };
-        Self::Cut(Cut {
+        Self::Cut(TruncatedBody {
             start: Box::new(Self::of(start.unwrap_or_default())),
             length: bytes.len(),
             sha256: sha256(bytes),
@@ -131,7 +131,7 @@ mod tests {
             let Payload::Cut(cut) = &read else {
                 panic!("{name}");
             };
-            let lies = Payload::Cut(Cut {
+            let lies = Payload::Cut(TruncatedBody {
                 start: Box::new(Payload::of(b"else")),
                 ..cut.clone()
             });

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Mutex;
 
 use super::request_match::{RequestMatch, Secrets, compare};
-use crate::evidence::{Exchange, Payload, Received};
+use crate::evidence::{Exchange, Payload, ReceivedResponse};
 use crate::http_client::answer::{Answer, NoAnswer};
 use crate::http_client::wire::Wire;
 use crate::sync::lock;
@@ -49,7 +49,7 @@ impl Recording {
     pub(crate) fn with(
         exchanges: &[Exchange],
         at: usize,
-        received: Received,
+        received: ReceivedResponse,
         secrets: Secrets,
     ) -> Self {
         let mut exchanges = exchanges.to_vec();
@@ -174,7 +174,7 @@ pub(crate) fn untrue_exchange(exchange: &Exchange, why: &str) -> String {
 }
 
 /// Converts a recorded response to an answer.
-pub(crate) fn answer(received: Received) -> Answer {
+pub(crate) fn answer(received: ReceivedResponse) -> Answer {
     let body = received.body.bytes();
     Answer::new(received.status, received.headers, body.into())
 }

@@ -1,6 +1,6 @@
 //! Redaction of tokens and secrets in events.
 
-use super::{Event, Judged};
+use super::{ClauseVerdict, Event};
 use crate::http_client::redact::Redactor;
 use crate::judge::verdict::{Reason, Verdict};
 
@@ -21,7 +21,7 @@ impl Redactor {
         }
     }
 
-    fn judged(&self, judged: &mut Judged) {
+    fn judged(&self, judged: &mut ClauseVerdict) {
         self.clean([&mut judged.transcript]);
         match &mut judged.verdict {
             Verdict::Fail(failure) => {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Event, Exchange, Payload, Sent};
+use super::{Event, Exchange, Payload, SentRequest};
 use crate::http_client::Base;
 use crate::http_client::curl::RAW;
 use crate::http_client::redact::{REDACTED, Redactor, is_redacted};
@@ -88,7 +88,12 @@ fn is_shown_redacted(value: &str) -> bool {
 }
 
 /// Compares a recorded request of this identity with a sent one.
-pub(super) fn compare(told: &Sent, identity: &str, wire: &Wire, secrets: &Secrets) -> RequestMatch {
+pub(super) fn compare(
+    told: &SentRequest,
+    identity: &str,
+    wire: &Wire,
+    secrets: &Secrets,
+) -> RequestMatch {
     let (base, parts) = match wire {
         Wire::Raw(bytes) if told.method == RAW => (told.url.clone(), raw(told, bytes, secrets)),
         Wire::Http(request) if told.method == request.method => {
@@ -158,7 +163,7 @@ fn payload(told: &Payload, sent: &[u8], secrets: &Secrets) -> Result<(), Differs
 /// Checks that all headers of the sent request are recorded, and no others but the user's and a
 /// token.
 fn headers(
-    told: &Sent,
+    told: &SentRequest,
     identity: &str,
     request: &Outgoing,
     secrets: &Secrets,
@@ -190,7 +195,7 @@ fn headers(
 }
 
 /// Compares the bytes of a raw request, except for the headers that only the user knows.
-fn raw(told: &Sent, sent: &[u8], secrets: &Secrets) -> Result<(), Differs> {
+fn raw(told: &SentRequest, sent: &[u8], secrets: &Secrets) -> Result<(), Differs> {
     let without = |bytes: &[u8], drops: &dyn Fn(&str, &str) -> bool| {
         let text = String::from_utf8_lossy(bytes).into_owned();
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::DateTime;
 
 use super::recording::untrue_exchange;
-use super::{Event, Exchange, Judged, RunFinished, RunStarted};
+use super::{ClauseVerdict, Event, Exchange, RunFinished, RunStarted};
 
 /// Tolerance, in milliseconds, for sums of the same times in different orders.
 const ROUNDED: f64 = 0.001;
@@ -86,7 +86,7 @@ impl<'a> Sequence<'a> {
         Ok(())
     }
 
-    fn judged(&mut self, judged: &'a Judged) -> Result<(), String> {
+    fn judged(&mut self, judged: &'a ClauseVerdict) -> Result<(), String> {
         let rule = judged.rule.as_str();
         if !self.chosen.contains(rule) || !self.judged.insert(rule) {
             return Err(format!("the verdict on {rule} is not the only one"));

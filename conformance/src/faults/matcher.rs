@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::operations::json::Places;
+use super::operations::json::ValuesByPointer;
 use crate::catalogue::Document;
 use crate::catalogue::pattern::Glob;
 use crate::http_client::answer::Answer;
@@ -162,7 +162,7 @@ pub(super) struct RequestCondition {
     /// Strings that the body does not contain.
     no_text: Vec<String>,
     /// Values of the JSON body, by pointer.
-    json: Places,
+    json: ValuesByPointer,
     /// Pointers that exist in the JSON body.
     has: Vec<String>,
     /// Pointers that do not exist in the JSON body.
@@ -201,7 +201,7 @@ impl RequestCondition {
 /// one of them is enough. Without conditions, the document is not parsed.
 fn json_matches<'v>(
     body: impl FnOnce() -> Option<Cow<'v, Value>>,
-    json: &Places,
+    json: &ValuesByPointer,
     has: &[String],
     lacks: &[String],
 ) -> bool {
@@ -228,7 +228,7 @@ pub(super) struct AnswerCondition {
     /// Substrings of the body.
     text: Vec<String>,
     /// Values of the JSON body, by pointer.
-    json: Places,
+    json: ValuesByPointer,
     /// Pointers that exist in the JSON body.
     has: Vec<String>,
     /// Pointers that do not exist in the JSON body.

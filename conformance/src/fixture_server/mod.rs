@@ -56,7 +56,7 @@ use crate::http_client::answer::BODY_LIMIT;
 use crate::sync::lock;
 use fixtures::{Fixtures, Lookup};
 use listener::ARRIVES_WITHIN;
-use received::Received;
+use received::ReceivedEvents;
 
 /// Maximum time that a request for a held fixture waits.
 const HELD_FOR: Duration = Duration::from_secs(30);
@@ -72,7 +72,7 @@ pub(crate) struct FixtureServer {
 #[derive(Debug)]
 struct FixtureState {
     fixtures: Mutex<Fixtures>,
-    received: Mutex<Received>,
+    received: Mutex<ReceivedEvents>,
     /// Notifies held requests of every change of the fixtures.
     changes: watch::Sender<()>,
 }

@@ -13,12 +13,12 @@ const KEPT: usize = 10_000;
 
 /// Received events and messages, oldest first.
 #[derive(Debug, Default)]
-pub(super) struct Received {
+pub(super) struct ReceivedEvents {
     logs: VecDeque<Value>,
     status: VecDeque<Value>,
 }
 
-impl Received {
+impl ReceivedEvents {
     /// Stores the items of a body: each element of the array for `logs`, otherwise the whole
     /// document.
     ///

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde::de::Error as _;
 use toml_edit::{Decor, DocumentMut, Item, RawString, Table, TomlError, Value};
 
-use crate::evidence::Judged;
+use crate::evidence::ClauseVerdict;
 use crate::judge::verdict::{Failure, Verdict};
 use crate::known_deviations::{Deviation, Kind, KnownError, PLACEHOLDER};
 
@@ -14,7 +14,10 @@ use crate::known_deviations::{Deviation, Kind, KnownError, PLACEHOLDER};
 const SHOWN: usize = 200;
 
 /// Generates a list of these rules, whose reasons are still to be written.
-pub(crate) fn write_list<'a>(kind: Kind, failed: impl Iterator<Item = &'a Judged>) -> String {
+pub(crate) fn write_list<'a>(
+    kind: Kind,
+    failed: impl Iterator<Item = &'a ClauseVerdict>,
+) -> String {
     let (table, flag) = kind.names();
     let mut text = format!(
         "# For {flag}. Every reason has to be written before the list can be used:\n\
@@ -214,7 +217,7 @@ mod tests {
     #[test]
     fn a_written_list_is_read_whatever_a_server_sent() {
         let hostile = "\"\n[[deviation]]\nrule = 'x'\r\u{1b}[2J\u{0}";
-        let judged = Judged {
+        let judged = ClauseVerdict {
             rule: "engine/health/get/healthy-is-empty-object".to_owned(),
             level: Level::Rule,
             section: String::new(),

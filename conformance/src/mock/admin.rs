@@ -26,7 +26,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::Shared;
-use super::answers::{Sent, done, json, refused};
+use super::answers::{MockBody, done, json, refused};
 use super::recorded::Filter;
 use crate::fixture_server::listener::ARRIVES_WITHIN;
 use crate::sync::lock;
@@ -39,7 +39,7 @@ struct Refused(StatusCode, String);
 
 impl Shared {
     /// Handles a request to the admin address.
-    pub(super) async fn administer(&self, request: Request<Incoming>) -> Response<Sent> {
+    pub(super) async fn administer(&self, request: Request<Incoming>) -> Response<MockBody> {
         let (head, body) = request.into_parts();
         let read = timeout(ARRIVES_WITHIN, Limited::new(body, BODY).collect()).await;
         let Ok(Ok(body)) = read else {
@@ -50,7 +50,7 @@ impl Shared {
         answered.unwrap_or_else(|Refused(status, why)| refused(status, &why))
     }
 
-    async fn administered(&self, head: &Parts, body: &[u8]) -> Result<Response<Sent>, Refused> {
+    async fn administered(&self, head: &Parts, body: &[u8]) -> Result<Response<MockBody>, Refused> {
         if is_of_page(head, self.options.host) {
             let why =
                 "web pages are not answered, nor names of other hosts on the loopback interface";
@@ -94,7 +94,7 @@ impl Shared {
         name: &str,
         mut parameters: Parameters,
         body: &[u8],
-    ) -> Result<Response<Sent>, Refused> {
+    ) -> Result<Response<MockBody>, Refused> {
         let mut faults = lock(&self.faults);
         match (method, name) {
             (&Method::GET, "") => {

@@ -18,7 +18,7 @@ pub(super) struct Closed;
 
 /// A response body, complete or truncated.
 #[derive(Debug)]
-pub(super) struct Sent {
+pub(super) struct MockBody {
     bytes: Option<Bytes>,
     /// Whether the connection is closed before the end of the body.
     cut: bool,
@@ -26,7 +26,7 @@ pub(super) struct Sent {
     waited: bool,
 }
 
-impl Sent {
+impl MockBody {
     pub(super) fn whole(bytes: impl Into<Bytes>) -> Self {
         Self {
             bytes: Some(bytes.into()).filter(|bytes| !bytes.is_empty()),
@@ -41,7 +41,7 @@ impl Sent {
     }
 }
 
-impl Body for Sent {
+impl Body for MockBody {
     type Data = Bytes;
     type Error = Closed;
 
@@ -78,8 +78,8 @@ impl Body for Sent {
 
 /// Builds the response to send. With `cut`, at most that many bytes of its body are sent, always
 /// fewer than it has, with the Content-Length of the whole body.
-pub(super) fn response(answer: &Answer, head: bool, cut: Option<usize>) -> Response<Sent> {
-    let mut response = Response::new(Sent::whole(answer.body.clone()));
+pub(super) fn response(answer: &Answer, head: bool, cut: Option<usize>) -> Response<MockBody> {
+    let mut response = Response::new(MockBody::whole(answer.body.clone()));
     *response.status_mut() = status(answer.status);
     let headers = response.headers_mut();
     for (name, value) in &answer.headers {
@@ -101,9 +101,9 @@ pub(super) fn response(answer: &Answer, head: bool, cut: Option<usize>) -> Respo
     if let Some(cut) = cut.filter(|_| length > 0 && !head) {
         headers.insert(CONTENT_LENGTH, length.into());
         let part = answer.body.slice(..cut.min(length - 1));
-        *response.body_mut() = Sent {
+        *response.body_mut() = MockBody {
             cut: true,
-            ..Sent::whole(part)
+            ..MockBody::whole(part)
         };
     }
     response
@@ -115,8 +115,8 @@ fn status(number: u16) -> StatusCode {
 }
 
 /// Builds a JSON response of the mock itself.
-pub(super) fn json(status: StatusCode, value: &Value) -> Response<Sent> {
-    let mut response = Response::new(Sent::whole(value.to_string()));
+pub(super) fn json(status: StatusCode, value: &Value) -> Response<MockBody> {
+    let mut response = Response::new(MockBody::whole(value.to_string()));
     *response.status_mut() = status;
     let media_type = HeaderValue::from_static("application/json");
     response.headers_mut().insert(CONTENT_TYPE, media_type);
@@ -124,13 +124,13 @@ pub(super) fn json(status: StatusCode, value: &Value) -> Response<Sent> {
 }
 
 /// Builds a response that only confirms success.
-pub(super) fn done() -> Response<Sent> {
-    let mut response = Response::new(Sent::whole(Bytes::new()));
+pub(super) fn done() -> Response<MockBody> {
+    let mut response = Response::new(MockBody::whole(Bytes::new()));
     *response.status_mut() = StatusCode::NO_CONTENT;
     response
 }
 
 /// Builds an error response of the mock itself, with a code that the servers do not use.
-pub(super) fn refused(status: StatusCode, why: &str) -> Response<Sent> {
+pub(super) fn refused(status: StatusCode, why: &str) -> Response<MockBody> {
     json(status, &json!({"code": "mock_error", "message": why}))
 }

@@ -9,7 +9,7 @@ use tokio::sync::SemaphorePermit;
 use tokio::time::timeout;
 
 use super::Shared;
-use super::answers::{Closed, Sent, refused, response};
+use super::answers::{Closed, MockBody, refused, response};
 use super::faults::{Chosen, Ending, HEADER};
 use super::recorded;
 use crate::faults::{ObservedRequest, Recipient, RequestContext, carry};
@@ -38,7 +38,7 @@ const FRAMING: [&str; 9] = [
 const METHODS: [&str; 7] = ["GET", "HEAD", "PUT", "POST", "PATCH", "DELETE", "OPTIONS"];
 
 /// Status and message of the response to a request whose body was not read.
-struct Unread(StatusCode, &'static str);
+struct EarlyResponse(StatusCode, &'static str);
 
 impl Shared {
     /// Handles a request to one of the APIs.
@@ -49,7 +49,7 @@ impl Shared {
         &self,
         api: Recipient,
         request: Request<Incoming>,
-    ) -> Result<Response<Sent>, Closed> {
+    ) -> Result<Response<MockBody>, Closed> {
         let (head, body) = request.into_parts();
         let read = self.read(body).await;
         let body = read
@@ -58,7 +58,7 @@ impl Shared {
         let number = lock(&self.recordings).keep(recorded_request(api, &head, body.clone()));
         let answered = match &read {
             Ok(_) => self.carried(api, number, &head, body).await?,
-            Err(Unread(status, why)) => refused(*status, why),
+            Err(EarlyResponse(status, why)) => refused(*status, why),
         };
         let reply = recorded::Reply {
             status: answered.status().as_u16(),
@@ -70,8 +70,8 @@ impl Shared {
     }
 
     /// Reads the whole body, and reserves memory for it.
-    async fn read(&self, body: Incoming) -> Result<(Bytes, SemaphorePermit<'_>), Unread> {
-        const LONG: Unread = Unread(
+    async fn read(&self, body: Incoming) -> Result<(Bytes, SemaphorePermit<'_>), EarlyResponse> {
+        const LONG: EarlyResponse = EarlyResponse(
             StatusCode::PAYLOAD_TOO_LARGE,
             "the mock takes bodies of up to 64 MiB",
         );
@@ -83,16 +83,19 @@ impl Shared {
         let wanted = u32::try_from(most.div_ceil(1024)).unwrap_or(u32::MAX);
         let room = self.room.acquire_many(wanted).await;
         let Ok(room) = room else {
-            return Err(Unread(StatusCode::SERVICE_UNAVAILABLE, "the mock ends"));
+            return Err(EarlyResponse(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the mock ends",
+            ));
         };
         match timeout(ARRIVES_WITHIN, Limited::new(body, BODY).collect()).await {
             Ok(Ok(whole)) => Ok((whole.to_bytes(), room)),
             Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(LONG),
-            Ok(Err(_)) => Err(Unread(
+            Ok(Err(_)) => Err(EarlyResponse(
                 StatusCode::BAD_REQUEST,
                 "the body ended before it was whole",
             )),
-            Err(_) => Err(Unread(
+            Err(_) => Err(EarlyResponse(
                 StatusCode::REQUEST_TIMEOUT,
                 "the body did not come within 30 s",
             )),
@@ -106,7 +109,7 @@ impl Shared {
         number: u64,
         head: &Parts,
         body: Bytes,
-    ) -> Result<Response<Sent>, Closed> {
+    ) -> Result<Response<MockBody>, Closed> {
         let servers = self.servers();
         let Some(base) = servers.base(api) else {
             return Ok(refused(StatusCode::NOT_FOUND, "there is no such server"));
@@ -142,7 +145,7 @@ impl Shared {
         base: &Base,
         wire: &Wire,
         chosen: &Chosen,
-    ) -> Response<Sent> {
+    ) -> Response<MockBody> {
         let administrator = match api {
             Recipient::Control => Some(format!("Bearer {}", self.options.control_token)),
             Recipient::Engine | Recipient::Mock => None,

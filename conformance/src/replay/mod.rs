@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use crate::catalogue::Document;
 use crate::diff::answers::{NormalizedResponse, compare_answers};
 use crate::diff::normalize::Normalizer;
-use crate::evidence::{Event, Exchange, Received, recording};
+use crate::evidence::{Event, Exchange, ReceivedResponse, recording};
 use crate::http_client::Client;
 use crate::http_client::answer::{Answer, NoAnswer};
 use crate::http_client::pagination::Listings;
@@ -195,7 +195,7 @@ impl Replay<'_> {
                 .await?;
             let was = one.exchange.response.as_ref();
             let messages = one.exchange.identity == "suite";
-            let told = |received: &Received, vendor: &str, normalizer: &Normalizer<'_>| {
+            let told = |received: &ReceivedResponse, vendor: &str, normalizer: &Normalizer<'_>| {
                 NormalizedResponse::of(received, vendor, normalizer).of_messages(messages)
             };
             let differences = match (was, exchange.response.as_ref()) {
@@ -309,7 +309,7 @@ impl Replay<'_> {
             };
             return view.meets(&step.until);
         }
-        let told = |received: &Received, run: &str, vendor: &str| {
+        let told = |received: &ReceivedResponse, run: &str, vendor: &str| {
             NormalizedResponse::of(received, vendor, &Normalizer::new(run, recorded.rule))
         };
         let started = recorded.started;

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::evidence::Judged;
+use crate::evidence::ClauseVerdict;
 use crate::judge::verdict::{Difference, Verdict};
 use crate::report::Digest;
 use crate::report::failure::headline;
@@ -68,7 +68,7 @@ impl Repetitions {
 /// Formats all results of a rule in a run, line by line: verdict, differences, transcript. The
 /// target's address and the commands that repeat a failure, which contain ports, are omitted, as
 /// they vary by run.
-fn text(judged: &Judged, run: &str) -> String {
+fn text(judged: &ClauseVerdict, run: &str) -> String {
     let mut lines = Vec::new();
     match &judged.verdict {
         Verdict::Pass => lines.push("pass".to_owned()),

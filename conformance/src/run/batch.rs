@@ -15,8 +15,8 @@ use super::rule::{RuleResult, RunContext};
 use super::{Chosen, Inner};
 use crate::catalogue::Document;
 use crate::evidence::{
-    Changed, ChosenRule, Defect, Event, Leaked, ProfileRef, RunFinished, RunStarted, TargetSummary,
-    now,
+    ChosenRule, Defect, Event, Leaked, ProfileRef, RunFinished, RunStarted, SideEffect,
+    TargetSummary, now,
 };
 use crate::http_client::Base;
 use crate::http_client::pagination::Listings;
@@ -103,7 +103,7 @@ pub(super) async fn run(inner: Arc<Inner>, events: UnboundedSender<Batch>) {
         emit(vec![Event::Leaked(Leaked { names })]);
     }
     if !what.is_empty() {
-        emit(vec![Event::Changed(Changed { what })]);
+        emit(vec![Event::Changed(SideEffect { what })]);
     }
     emit(vec![Event::RunFinished(RunFinished {
         run: inner.run.clone(),

@@ -7,7 +7,7 @@ use std::time::Instant;
 use bytes::Bytes;
 
 use crate::catalogue::Document;
-use crate::evidence::{Defect, Event, Exchange, Payload, Received, Sent};
+use crate::evidence::{Defect, Event, Exchange, Payload, ReceivedResponse, SentRequest};
 use crate::faults::{self, RequestContext};
 use crate::http_client::Base;
 use crate::http_client::answer::{Answer, NoAnswer};
@@ -206,8 +206,8 @@ impl Runner<'_> {
         }
     }
 
-    fn received(&self, answer: &Answer) -> Received {
-        Received {
+    fn received(&self, answer: &Answer) -> ReceivedResponse {
+        ReceivedResponse {
             status: answer.status,
             headers: self.redacted_headers(&answer.headers),
             body: Payload::stored(&self.redacted_bytes(&answer.body)),
@@ -242,15 +242,15 @@ fn describes(document: Document, step: &Step) -> bool {
     document != Document::Engine || step.identity == Identity::Administrator
 }
 
-fn sent(base: &Base, public: &Wire) -> Sent {
+fn sent(base: &Base, public: &Wire) -> SentRequest {
     match public {
-        Wire::Http(request) => Sent {
+        Wire::Http(request) => SentRequest {
             method: request.method.to_owned(),
             url: format!("{}{}", base.url, request.path),
             headers: request.headers.clone(),
             body: Payload::stored(&request.body),
         },
-        Wire::Raw(bytes) => Sent {
+        Wire::Raw(bytes) => SentRequest {
             method: curl::RAW.to_owned(),
             url: base.url.clone(),
             headers: Vec::new(),

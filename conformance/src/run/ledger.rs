@@ -27,14 +27,14 @@ const FILE_LONGEST: u64 = 64 * 1024 * 1024;
 pub(crate) struct Ledger {
     folder: PathBuf,
     run: String,
-    open: Mutex<Option<Open>>,
+    open: Mutex<Option<OpenLedger>>,
     /// Paths of resources that may not have been removed.
     unfinished: Mutex<BTreeSet<String>>,
 }
 
 /// The open file of a ledger.
 #[derive(Debug)]
-struct Open {
+struct OpenLedger {
     file: File,
     servers: BTreeSet<(String, Document)>,
 }
@@ -118,7 +118,7 @@ impl Ledger {
         Ok(())
     }
 
-    fn create(&self) -> io::Result<Open> {
+    fn create(&self) -> io::Result<OpenLedger> {
         fs::create_dir_all(&self.folder)?;
         let path = path(&self.folder, &self.run);
         let file = OpenOptions::new()
@@ -127,7 +127,7 @@ impl Ledger {
             .open(path)?;
         // The directory entry must survive, too; not every system guarantees it.
         let _ = File::open(&self.folder).and_then(|folder| folder.sync_all());
-        Ok(Open {
+        Ok(OpenLedger {
             file,
             servers: BTreeSet::new(),
         })

@@ -37,7 +37,7 @@ pub use selftest::run_trivial_servers::TrivialServerResults;
 
 use crate::catalogue::{Clause, Level, Profile};
 use crate::doctor::modules::Module;
-use crate::evidence::{Defect, Event, Judged};
+use crate::evidence::{ClauseVerdict, Defect, Event};
 use crate::http_client::Client;
 use crate::http_client::pagination::Listings;
 use crate::judge::openapi::Contract;
@@ -105,7 +105,7 @@ struct Chosen {
 #[derive(Debug)]
 pub struct Outcome {
     /// The verdict, by comparison with the blessed snapshot, and the transcript.
-    pub judged: Judged,
+    pub judged: ClauseVerdict,
     /// Failure before or without the comparison with the snapshot.
     pub early_failure: Option<Failure>,
     /// Detected defects of the suite itself.
@@ -210,8 +210,8 @@ impl Suite {
 }
 
 impl Chosen {
-    fn judged(&self, result: &rule::RuleResult, start: Instant) -> Judged {
-        Judged {
+    fn judged(&self, result: &rule::RuleResult, start: Instant) -> ClauseVerdict {
+        ClauseVerdict {
             rule: self.clause.id.clone(),
             level: self.clause.level,
             section: self.clause.section.to_owned(),

@@ -7,7 +7,7 @@ use super::{Inner, Suite, SuiteError};
 use crate::catalogue::Catalogue;
 use crate::evidence::recording::Recording;
 use crate::evidence::request_match::Secrets;
-use crate::evidence::{Event, Exchange, Judged, RunStarted, sequence};
+use crate::evidence::{ClauseVerdict, Event, Exchange, RunStarted, sequence};
 use crate::judge::verdict::{Reason, Verdict};
 use crate::target::Target;
 
@@ -47,7 +47,7 @@ impl Suite {
                     }))),
                     Event::Judged(judged) => {
                         let exchanges = exchanges.remove(&judged.rule).unwrap_or_default();
-                        let earlier = Earlier {
+                        let earlier = EarlierRun {
                             started: &started,
                             secrets: secrets.clone(),
                             exchanges,
@@ -81,7 +81,7 @@ impl Suite {
 }
 
 /// Evidence of an earlier run of a rule.
-struct Earlier<'a> {
+struct EarlierRun<'a> {
     started: &'a RunStarted,
     secrets: Secrets,
     exchanges: Vec<Exchange>,
@@ -91,20 +91,20 @@ impl Inner {
     /// Judges a rule again; none if this program does not know it.
     async fn again(
         &self,
-        judged: Judged,
-        earlier: Earlier<'_>,
-    ) -> Result<Option<Judged>, SuiteError> {
+        judged: ClauseVerdict,
+        earlier: EarlierRun<'_>,
+    ) -> Result<Option<ClauseVerdict>, SuiteError> {
         let chosen = self.chosen.iter().find(|one| one.clause.id == judged.rule);
         let Some(chosen) = chosen else {
             return Ok(None);
         };
-        let Earlier {
+        let EarlierRun {
             started,
             secrets,
             exchanges,
         } = earlier;
         let not_run = |reason| Verdict::NotRun(reason);
-        let told = |verdict, transcript| Judged {
+        let told = |verdict, transcript| ClauseVerdict {
             level: chosen.clause.level,
             section: chosen.clause.section.to_owned(),
             states: chosen.clause.states.clone(),

@@ -38,12 +38,12 @@ pub(crate) struct Started {
     #[expect(dead_code, reason = "ends when dropped")]
     mock: Option<FixtureServer>,
     /// Empty if the suite started no process.
-    keepers: Mutex<Vec<Keeper>>,
+    keepers: Mutex<Vec<ServerHandle>>,
 }
 
 /// Handle that keeps a server running.
 #[derive(Debug)]
-enum Keeper {
+enum ServerHandle {
     /// A started process, with its folder and its port.
     Process(
         ProcessGroup,
@@ -66,12 +66,12 @@ impl Started {
     }
 }
 
-async fn stop(keepers: Vec<Keeper>) {
+async fn stop(keepers: Vec<ServerHandle>) {
     for keeper in keepers {
         match keeper {
-            Keeper::Process(process, ..) => stop_program(process).await,
+            ServerHandle::Process(process, ..) => stop_program(process).await,
             #[cfg(feature = "embedded")]
-            Keeper::Embedded(running, _) => running.stop().await,
+            ServerHandle::Embedded(running, _) => running.stop().await,
         }
     }
 }
@@ -122,7 +122,7 @@ async fn open(
     launch: &Launch,
     client: &Client,
     mock: Option<&FixtureServer>,
-) -> Result<(Server, Option<Keeper>), String> {
+) -> Result<(Server, Option<ServerHandle>), String> {
     let server = |base| {
         Server::new(base, launch.tokens.clone(), &client.headers)
             .with_builtin(launch.builtin.clone())
@@ -145,7 +145,7 @@ async fn open(
         let args = launch.args.iter().map(|text| fill(text)).collect();
         let (running, address) = crate::target::embedded::start(args).await?;
         let base = Base::parse(&format!("http://{address}"))?;
-        return Ok((server(base), Some(Keeper::Embedded(running, dir))));
+        return Ok((server(base), Some(ServerHandle::Embedded(running, dir))));
     }
     let program = target
         .program(launch)
@@ -172,7 +172,7 @@ async fn open_program(
     launch: &Launch,
     client: &Client,
     mock: Option<&FixtureServer>,
-) -> Result<(Base, Keeper), String> {
+) -> Result<(Base, ServerHandle), String> {
     let dir = folder()?;
     let (port, free) = match launch.port {
         Some(port) => (port, None),
@@ -186,7 +186,7 @@ async fn open_program(
     let mut process = start_program(program, launch, dir.path(), &fill)?;
     let base = Base::parse(&format!("http://127.0.0.1:{port}"))?;
     wait_until_ready(&mut process, program, client, &base, launch, dir.path()).await?;
-    Ok((base, Keeper::Process(process, dir, free)))
+    Ok((base, ServerHandle::Process(process, dir, free)))
 }
 
 fn folder() -> Result<TempDir, String> {

@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 
 /// Reason why the work has no result.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Lost {
+pub(super) enum JoinFailure {
     #[error("not done within {0} s")]
     Late(u64),
     #[error("the work ended unexpectedly")]
@@ -35,7 +35,7 @@ impl Drop for Cancel {
 pub(super) async fn run<T: Send + 'static>(
     limit: Duration,
     work: impl FnOnce(&Arc<AtomicBool>) -> T + Send + 'static,
-) -> Result<T, Lost> {
+) -> Result<T, JoinFailure> {
     let cancel = Cancel(Arc::default());
     let cancelled = Arc::clone(&cancel.0);
     let (done, waiting) = oneshot::channel();
@@ -44,9 +44,9 @@ pub(super) async fn run<T: Send + 'static>(
         // The caller may have stopped waiting.
         let _ = done.send(work(&cancelled));
     });
-    spawned.map_err(Lost::Thread)?;
+    spawned.map_err(JoinFailure::Thread)?;
     match tokio::time::timeout(limit, waiting).await {
-        Ok(done) => done.map_err(|_| Lost::Ended),
-        Err(_) => Err(Lost::Late(limit.as_secs())),
+        Ok(done) => done.map_err(|_| JoinFailure::Ended),
+        Err(_) => Err(JoinFailure::Late(limit.as_secs())),
     }
 }

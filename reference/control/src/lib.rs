@@ -52,7 +52,7 @@ pub use self::options::Options;
 use self::principal::{Keys, Principal};
 pub use self::rotate::RotateKey;
 use self::routes::{Handler, ROUTES};
-use self::store::{Contents, Store, StoreError, Unusable};
+use self::store::{Contents, Store, StoreError, UnusableDatabase};
 use self::worker::Settings;
 pub use self::worker::Workers;
 use http_server::StartError;
@@ -131,8 +131,8 @@ pub async fn open(options: &Options) -> Result<Arc<Control>, StartError> {
     Ok(Arc::new(control))
 }
 
-impl From<Unusable> for StartError {
-    fn from(failure: Unusable) -> Self {
+impl From<UnusableDatabase> for StartError {
+    fn from(failure: UnusableDatabase) -> Self {
         Self::new(failure.to_string())
     }
 }

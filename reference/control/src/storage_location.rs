@@ -13,9 +13,9 @@ use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 
 use super::allowed_hosts;
-use super::blocking::{self, Lost};
-use super::model::{Aws, Azure, ObjectStorage, Places};
-use super::storage::Target;
+use super::blocking::{self, JoinFailure};
+use super::model::{Aws, Azure, LocationDigests, ObjectStorage};
+use super::storage::TargetFile;
 
 /// Host of Google Cloud Storage, which also supports the S3 protocol.
 const GOOGLE: &str = "storage.googleapis.com";
@@ -33,12 +33,15 @@ static LOOKUPS: Semaphore = Semaphore::const_new(16);
 ///
 /// # Errors
 /// When the disk does not respond in time.
-pub(super) async fn find(storage: ObjectStorage, roots: Vec<PathBuf>) -> Result<Places, Lost> {
+pub(super) async fn find(
+    storage: ObjectStorage,
+    roots: Vec<PathBuf>,
+) -> Result<LocationDigests, JoinFailure> {
     if storage.filesystem.is_none() {
         return Ok(places(&storage, &roots));
     }
     let permit = tokio::time::timeout(LIMIT, LOOKUPS.acquire()).await;
-    let permit = permit.map_err(|_| Lost::Late(LIMIT.as_secs()))?;
+    let permit = permit.map_err(|_| JoinFailure::Late(LIMIT.as_secs()))?;
     blocking::run(LIMIT, move |_| {
         let places = places(&storage, &roots);
         drop(permit);
@@ -50,8 +53,8 @@ pub(super) async fn find(storage: ObjectStorage, roots: Vec<PathBuf>) -> Result<
 /// Returns the locations of a storage. For a file these are the path in the definition, and the
 /// path after symbolic links are resolved. `roots` are the folders that may contain files; without
 /// them, links are not resolved.
-pub(super) fn places(storage: &ObjectStorage, roots: &[PathBuf]) -> Places {
-    let mut places = Places::default();
+pub(super) fn places(storage: &ObjectStorage, roots: &[PathBuf]) -> LocationDigests {
+    let mut places = LocationDigests::default();
     if let Some(aws) = &storage.aws {
         let (server, folder) = endpoint(aws);
         let path = format!("{folder}/{}/", aws.bucket).to_lowercase();
@@ -71,7 +74,7 @@ pub(super) fn places(storage: &ObjectStorage, roots: &[PathBuf]) -> Places {
     if let Some(file) = &storage.filesystem {
         places.is_file = true;
         add_file(&mut places, &file.path);
-        if let Ok(target) = Target::new(&file.path, roots) {
+        if let Ok(target) = TargetFile::new(&file.path, roots) {
             add_file(&mut places, &target.resolved().to_string_lossy());
         }
     }
@@ -79,7 +82,7 @@ pub(super) fn places(storage: &ObjectStorage, roots: &[PathBuf]) -> Places {
 }
 
 /// Adds the digests of a file's path and of the folders that contain it.
-fn add_file(places: &mut Places, path: &str) {
+fn add_file(places: &mut LocationDigests, path: &str) {
     let kind = match path.starts_with('/') {
         true => "file /",
         false => "file",
@@ -118,7 +121,7 @@ pub(super) fn is_below(
             _ => return false,
         }
     } else if let Some(file) = &storage.filesystem {
-        match Target::new(&file.path, roots) {
+        match TargetFile::new(&file.path, roots) {
             Ok(target) => target.below_root().to_string_lossy().into_owned(),
             Err(_) if file.path.starts_with('/') => return false,
             Err(_) => file.path.clone(),
@@ -334,7 +337,7 @@ mod tests {
 
     #[test]
     fn a_file_lies_in_folders() -> Tested {
-        let read = |text: &str| -> Result<Places, serde_json::Error> {
+        let read = |text: &str| -> Result<LocationDigests, serde_json::Error> {
             Ok(places(&serde_json::from_str(text)?, &[]))
         };
         let outer = read(r#"{"filesystem":{"path":"a/B"}}"#)?;

@@ -20,7 +20,7 @@ impl Engine {
     /// When roots of different bundles overlap, a delta does not match an active bundle, a policy
     /// does not compile with the others, or data and rules conflict. Then nothing changes.
     pub fn activate(&self, bundles: Vec<(String, Bundle)>) -> Result<(), BundleError> {
-        let mut displaced = Displaced::new();
+        let mut displaced = RemovedPolicies::new();
         self.write(|contents| {
             displaced = activate(contents, bundles)?;
             Ok(())
@@ -45,7 +45,7 @@ impl Engine {
 }
 
 /// Ids of removed policies that belonged to no bundle, by the name of the bundle that removed them.
-type Displaced = BTreeMap<String, Vec<String>>;
+type RemovedPolicies = BTreeMap<String, Vec<String>>;
 
 /// Maximum number of displaced policies that the log names.
 const NAMED: usize = 10;
@@ -69,7 +69,7 @@ struct Plan {
 pub(super) fn activate(
     contents: &mut Contents,
     bundles: Vec<(String, Bundle)>,
-) -> Result<Displaced, BundleError> {
+) -> Result<RemovedPolicies, BundleError> {
     let Plan {
         next,
         gone,
@@ -102,8 +102,8 @@ fn displaced(
     contents: &Contents,
     next: &BTreeMap<String, Active>,
     removed: &BTreeSet<String>,
-) -> Displaced {
-    let mut displaced = Displaced::new();
+) -> RemovedPolicies {
+    let mut displaced = RemovedPolicies::new();
     let modules = contents.policy.modules();
     for module in modules.filter(|module| removed.contains(module.id())) {
         let package = module.package().names();
@@ -120,7 +120,7 @@ fn displaced(
 }
 
 /// Logs the removed policies, so that a client that is locked out can learn why.
-fn log_displaced(displaced: &Displaced) {
+fn log_displaced(displaced: &RemovedPolicies) {
     for (bundle, ids) in displaced {
         let named = ids.get(..NAMED).unwrap_or(ids).join(", ");
         warn!(

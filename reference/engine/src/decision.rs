@@ -32,7 +32,7 @@ pub(super) struct Decision {
     /// Result or error.
     pub(super) outcome: Result<Outcome, DecisionError>,
     /// Side records of the evaluation, for a logged decision or if rule labels are requested.
-    pub(super) noted: Option<Noted>,
+    pub(super) noted: Option<Captured>,
     /// Measurements, if any were made.
     pub(super) metrics: Option<Value>,
     /// Whether the response includes the measurements.
@@ -43,7 +43,7 @@ pub(super) struct Decision {
 
 /// Side records of an evaluation.
 #[derive(Debug, Default)]
-pub(super) struct Noted {
+pub(super) struct Captured {
     /// Results of non-deterministic functions.
     pub(super) calls: Object,
     /// Labels of the rules that produced a result.
@@ -94,7 +94,7 @@ impl From<Abandoned> for DecisionError {
 
 impl Decision {
     /// Input document, and the side records that its evaluation completes.
-    pub(super) fn input_and_noted(&mut self) -> (Option<&Value>, Option<&mut Noted>) {
+    pub(super) fn input_and_noted(&mut self) -> (Option<&Value>, Option<&mut Captured>) {
         (self.input.as_ref(), self.noted.as_mut())
     }
 }

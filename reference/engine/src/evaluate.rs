@@ -5,7 +5,7 @@ use rego::value::Object;
 use rego::{EvalError, Evaluation, Query, Solution, Value};
 use tracing::info;
 
-use super::decision::{DecisionError, Noted, Outcome};
+use super::decision::{Captured, DecisionError, Outcome};
 use super::explain::Explain;
 use super::state::{Prepared, State, without_system};
 use http_server::Request;
@@ -49,7 +49,7 @@ impl<'r> RequestEvaluation<'r> {
     pub(super) fn run<T>(
         &self,
         input: Option<&Value>,
-        noted: Option<&mut Noted>,
+        noted: Option<&mut Captured>,
         ask: impl FnOnce(&mut Evaluation<'_>) -> Result<T, EvalError>,
     ) -> Result<(T, Option<Value>), DecisionError> {
         let mut recorder = self.explain.map(Explain::recorder);
@@ -99,7 +99,7 @@ impl<'r> RequestEvaluation<'r> {
         prepared: &Prepared,
         path: &[String],
         input: Option<&Value>,
-        noted: Option<&mut Noted>,
+        noted: Option<&mut Captured>,
     ) -> Result<Outcome, DecisionError> {
         let Some(query) = &prepared.query else {
             return Ok(Outcome::default());
@@ -122,7 +122,7 @@ impl<'r> RequestEvaluation<'r> {
         &self,
         query: &Query,
         input: Option<&Value>,
-        noted: Option<&mut Noted>,
+        noted: Option<&mut Captured>,
     ) -> Result<Outcome, DecisionError> {
         let (answers, explanation) =
             self.run(input, noted, |evaluation| query.evaluate(evaluation))?;

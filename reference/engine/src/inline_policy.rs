@@ -46,8 +46,8 @@ impl InlinePolicy {
         Measurement {
             policy: self,
             work: match &request.inline_attempt {
-                Some(attempt) => Work::Attempt(attempt),
-                None => Work::Timed(Instant::now()),
+                Some(attempt) => Attempted::Attempt(attempt),
+                None => Attempted::Timed(Instant::now()),
             },
         }
     }
@@ -71,10 +71,10 @@ impl InlinePolicy {
 /// succeeded.
 pub(super) struct Measurement<'m> {
     policy: &'m InlinePolicy,
-    work: Work<'m>,
+    work: Attempted<'m>,
 }
 
-enum Work<'m> {
+enum Attempted<'m> {
     /// Inline attempt.
     Attempt(&'m InlineAttempt),
     /// Work on an evaluation thread, which began at this time.
@@ -84,8 +84,8 @@ enum Work<'m> {
 impl Drop for Measurement<'_> {
     fn drop(&mut self) {
         match self.work {
-            Work::Attempt(attempt) => self.policy.note_attempt(!attempt.is_abandoned()),
-            Work::Timed(begun) => {
+            Attempted::Attempt(attempt) => self.policy.note_attempt(!attempt.is_abandoned()),
+            Attempted::Timed(begun) => {
                 let is_quick = begun.elapsed() <= QUICK;
                 self.policy.quick.store(is_quick, Ordering::Relaxed);
             }

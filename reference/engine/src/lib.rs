@@ -66,7 +66,7 @@ pub use store::StoreError;
 
 pub use diagnostics::Diagnostics;
 pub use file_watcher::Watcher;
-pub use reload::Before;
+pub use reload::InitialSnapshot;
 
 use authz_identity::Authentication;
 use column_types::KnownColumns;

@@ -8,7 +8,7 @@
 use rego::value::Object;
 use rego::{PartialOptions, PartialQuery, Query, Residual, Value};
 
-use super::decision::{Decision, DecisionError, Noted, Outcome, Subject};
+use super::decision::{Captured, Decision, DecisionError, Outcome, Subject};
 use super::evaluate::RequestEvaluation;
 use super::metrics::Metrics;
 use super::plugins::{Entry, Unlogged};
@@ -90,7 +90,7 @@ impl<'p> Pipeline<'p> {
                 batch_id: None,
                 input: None,
                 outcome: Ok(Outcome::default()),
-                noted: (is_logged || shows_rule_labels).then(Noted::default),
+                noted: (is_logged || shows_rule_labels).then(Captured::default),
                 metrics: None,
                 shows_metrics: metrics.is_shown(),
                 shows_rule_labels,

@@ -21,12 +21,12 @@ const TURN: &str = "Processed file watch event.";
 
 /// Snapshot of the files before they are first loaded, so that no change is missed.
 #[derive(Debug)]
-pub struct Before {
+pub struct InitialSnapshot {
     files: Files,
     seen: FileSnapshot,
 }
 
-impl Before {
+impl InitialSnapshot {
     /// Takes a snapshot of the files that the options name, if they are to be watched.
     ///
     /// # Errors
@@ -51,11 +51,11 @@ impl Before {
 impl Engine {
     /// Reloads the files whenever they change, until the result is dropped. If they are invalid,
     /// nothing changes, and the log reports why.
-    pub fn watch(self: &Arc<Self>, options: &Options, before: Before) -> Watcher {
+    pub fn watch(self: &Arc<Self>, options: &Options, before: InitialSnapshot) -> Watcher {
         let (engine, options) = (Arc::clone(self), options.clone());
         let modules = self.state().contents().policy.clone();
         let mut known: BTreeSet<String> = modules.modules().map(|it| it.id().to_owned()).collect();
-        let Before { files, seen } = before;
+        let InitialSnapshot { files, seen } = before;
         Watcher::start(files, seen, move || {
             let begun = Instant::now();
             let reloaded = match options.bundles.bundle {

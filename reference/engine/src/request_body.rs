@@ -41,7 +41,7 @@ pub(super) fn changes(request: &Request) -> Result<Value, ApiError> {
 }
 
 /// JSON parser.
-type Read = fn(&[u8]) -> Result<Value, SyntaxError>;
+type JsonParser = fn(&[u8]) -> Result<Value, SyntaxError>;
 
 /// Parses the JSON body. The document of a large body also counts towards the memory budget of
 /// bodies.
@@ -49,7 +49,7 @@ type Read = fn(&[u8]) -> Result<Value, SyntaxError>;
 /// # Errors
 /// `invalid_parameter` when the body is not one JSON value, `unavailable` when the budget is
 /// exhausted.
-fn parse(request: &Request, what: &str, read: Read) -> Result<Value, ApiError> {
+fn parse(request: &Request, what: &str, read: JsonParser) -> Result<Value, ApiError> {
     take_memory(request)?;
     read(&request.body).map_err(|error| refused(what, &error))
 }

@@ -4,7 +4,7 @@ use super::Engine;
 use super::routes::Destination;
 use http_server::Peer;
 use http_server::Request;
-use http_server::telemetry::{Arriving, RequestSpan};
+use http_server::telemetry::{RequestSpan, SpanAttributes};
 
 impl Engine {
     /// Begins the span of a request, if its destination is traced and the span has not begun yet.
@@ -18,7 +18,7 @@ impl Engine {
         else {
             return;
         };
-        let arriving = Arriving {
+        let arriving = SpanAttributes {
             method: &request.method,
             path: path(),
             route,

@@ -43,7 +43,7 @@ macro_rules! say {
 ///
 /// The query may contain an input document and headers contain tokens, so neither is logged.
 #[derive(Debug)]
-pub(super) struct Arrival {
+pub(super) struct RequestInfo {
     pub(super) number: Number,
     /// Peer that sent the request.
     pub(super) client: Peer,
@@ -53,7 +53,7 @@ pub(super) struct Arrival {
     pub(super) begun: Instant,
 }
 
-impl Arrival {
+impl RequestInfo {
     /// Logs the arrival of the request.
     pub(super) fn log(&self) {
         say!(
@@ -81,7 +81,7 @@ impl Arrival {
 /// response is sent, or the client has disconnected.
 #[derive(Debug)]
 pub(super) struct AccessLine {
-    request: Arrival,
+    request: RequestInfo,
     status: StatusCode,
     span: Option<RequestSpan>,
     /// Bytes of the body that were sent.

@@ -6,7 +6,7 @@ use rego::value::Object;
 
 use super::memory_budget::OutOfMemory;
 use super::reply::Reply;
-use super::response_body::Unwritable;
+use super::response_body::BodyError;
 
 /// Retry delay of 503 responses, in seconds.
 const RETRY_SECONDS: u32 = 1;
@@ -142,8 +142,8 @@ impl ApiError {
     }
 }
 
-impl From<Unwritable> for ApiError {
-    fn from(failure: Unwritable) -> Self {
+impl From<BodyError> for ApiError {
+    fn from(failure: BodyError) -> Self {
         Self::new(Code::InternalError, failure.to_string())
     }
 }

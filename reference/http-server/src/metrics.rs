@@ -47,13 +47,13 @@ pub struct RequestDurations(Arc<Counted>);
 struct Counted {
     /// Upper bounds of the buckets in seconds.
     bounds: Vec<f64>,
-    parts: [Part; PARTS],
+    parts: [Shard; PARTS],
 }
 
 /// Shard on separate cache lines, so that threads do not share them.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Part(Mutex<HashMap<Labels, Durations>>);
+struct Shard(Mutex<HashMap<Labels, Durations>>);
 
 #[derive(Debug, Clone, Default)]
 struct Durations {
@@ -73,7 +73,7 @@ impl RequestDurations {
     pub fn register_with(registry: &mut Registry, name: &str, buckets: &[f64]) -> Self {
         let durations = Self(Arc::new(Counted {
             bounds: buckets.to_vec(),
-            parts: std::array::from_fn(|_| Part::default()),
+            parts: std::array::from_fn(|_| Shard::default()),
         }));
         registry.register(name, "Duration of requests in seconds", durations.clone());
         durations
@@ -93,7 +93,7 @@ impl RequestDurations {
             method: method_name(method),
         };
         let Counted { bounds, parts } = &*self.0;
-        let Some(Part(part)) = parts.get(OWN.with(|own| *own)) else {
+        let Some(Shard(part)) = parts.get(OWN.with(|own| *own)) else {
             return;
         };
         let seconds = took.as_secs_f64();
@@ -109,7 +109,7 @@ impl RequestDurations {
     /// Sum of all shards.
     fn all(&self) -> BTreeMap<Labels, Durations> {
         let mut all: BTreeMap<Labels, Durations> = BTreeMap::new();
-        for Part(part) in &self.0.parts {
+        for Shard(part) in &self.0.parts {
             let part = part.lock().unwrap_or_else(PoisonError::into_inner);
             for (labels, durations) in part.iter() {
                 let whole = all.entry(labels.clone()).or_default();
@@ -199,7 +199,7 @@ mod tests {
         let Counted { parts, .. } = &*durations.0;
         let used = parts
             .iter()
-            .filter(|Part(part)| part.lock().is_ok_and(|part| !part.is_empty()));
+            .filter(|Shard(part)| part.lock().is_ok_and(|part| !part.is_empty()));
         assert!(used.count() > PARTS / 2, "threads count apart");
         let mut text = String::new();
         assert!(encode_registry(&mut text, &registry).is_ok());

@@ -40,7 +40,7 @@ pub struct Request {
     /// Sequence number of the request in the log.
     pub number: Number,
     /// Connection properties at the arrival of the request.
-    pub arrival: Arrival,
+    pub arrival: ConnectionInfo,
     /// Span of the request, once it has one.
     pub span: Option<RequestSpan>,
     /// Reservation of the memory budget for bodies.
@@ -53,7 +53,7 @@ pub struct Request {
 
 /// Connection properties of an arriving request.
 #[derive(Debug, Clone)]
-pub struct Arrival {
+pub struct ConnectionInfo {
     /// When the head of the request was received.
     pub begun: Instant,
     /// HTTP version of the request.
@@ -117,7 +117,7 @@ impl From<http::Request<Bytes>> for Request {
             client: None,
             client_certificates: Bytes::new(),
             number: Number::default(),
-            arrival: Arrival {
+            arrival: ConnectionInfo {
                 begun: Instant::now(),
                 version: parts.version,
                 secure: false,

@@ -64,18 +64,18 @@ pub(super) async fn receive(
 
 /// Received part of a body, and the memory reserved for it.
 #[derive(Debug)]
-struct Arrived {
+struct BufferedBody {
     bytes: Vec<u8>,
     share: Reservation,
 }
 
-impl AsRef<[u8]> for Arrived {
+impl AsRef<[u8]> for BufferedBody {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-impl Drop for Arrived {
+impl Drop for BufferedBody {
     /// Frees a large buffer on another thread, because the system takes long to reclaim many pages,
     /// and in pieces, because the system blocks allocations of other threads meanwhile.
     fn drop(&mut self) {
@@ -100,7 +100,7 @@ async fn collect(
     memory: &Arc<MemoryBudget>,
 ) -> Result<(Bytes, Reservation), Reply> {
     let mut first = Bytes::new();
-    let mut whole = Arrived {
+    let mut whole = BufferedBody {
         bytes: Vec::new(),
         share: memory.share(),
     };
@@ -146,7 +146,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::super::memory_budget::{MemoryBudget, OutOfMemory};
-    use super::{Arrived, PIECE};
+    use super::{BufferedBody, PIECE};
 
     #[tokio::test]
     async fn a_long_body_that_is_given_up_gives_its_memory_back() {
@@ -157,7 +157,7 @@ mod tests {
         let mut other = budget.share();
         assert_eq!(other.grow(size).await, Err(OutOfMemory));
         let bytes = vec![b' '; size];
-        drop(Arrived { bytes, share });
+        drop(BufferedBody { bytes, share });
         assert_eq!(other.grow(size).await, Ok(()));
     }
 }

@@ -12,7 +12,7 @@ use super::access_log::AccessLine;
 use super::error::ApiError;
 use super::memory_budget::{MemoryBudget, Reservation};
 use super::reply::Reply;
-use super::response_body::{Pieces, Step};
+use super::response_body::{BodyChunks, NextChunk};
 
 /// Reserves memory of the response budget for a response. A response that is too long, or gets no
 /// memory in time, is replaced by an error.
@@ -34,7 +34,7 @@ pub(super) async fn admit(mut reply: Reply, memory: &Arc<MemoryBudget>) -> (Repl
 /// more are produced.
 #[derive(Debug)]
 pub(super) struct Sending {
-    pieces: Pieces,
+    pieces: BodyChunks,
     /// Remaining bytes, if known.
     left: Option<u64>,
     /// Whether to yield to other connections before the next piece.
@@ -79,18 +79,18 @@ impl hyper::body::Body for Sending {
             return Poll::Pending;
         }
         match this.pieces.step() {
-            Step::Piece(piece) => {
+            NextChunk::Piece(piece) => {
                 this.gives_way = this.pieces.is_work();
                 let length = u64::try_from(piece.len()).unwrap_or(u64::MAX);
                 this.line.sent = this.line.sent.saturating_add(length);
                 this.left = this.left.map(|left| left.saturating_sub(length));
                 Poll::Ready(Some(Ok(Frame::data(piece))))
             }
-            Step::Nothing => {
+            NextChunk::Nothing => {
                 context.waker().wake_by_ref();
                 Poll::Pending
             }
-            Step::End => Poll::Ready(None),
+            NextChunk::End => Poll::Ready(None),
         }
     }
 

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use rego::Value;
-use rego::value::{JsonChunks, Measured, NotMeasured};
+use rego::value::{JsonChunks, NotMeasured, ValueSize};
 use tokio::sync::Semaphore;
 
 use super::offload::offload;
@@ -35,7 +35,7 @@ static MEASURING: LazyLock<Semaphore> = LazyLock::new(|| {
 
 /// Why a response cannot be sent.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Unwritable {
+pub(super) enum BodyError {
     /// The response is too long.
     #[error("{0}")]
     TooLong(String),
@@ -60,7 +60,7 @@ enum Content {
     Document {
         value: LongDocument,
         pretty: bool,
-        measured: Option<Measured>,
+        measured: Option<ValueSize>,
     },
 }
 
@@ -130,9 +130,9 @@ impl Body {
         let mut whole = Vec::new();
         loop {
             match pieces.step() {
-                Step::Piece(piece) => whole.extend_from_slice(&piece),
-                Step::Nothing => {}
-                Step::End => return Bytes::from(whole),
+                NextChunk::Piece(piece) => whole.extend_from_slice(&piece),
+                NextChunk::Nothing => {}
+                NextChunk::End => return Bytes::from(whole),
             }
         }
     }
@@ -165,7 +165,7 @@ impl Body {
     ///
     /// # Errors
     /// When the body is too long.
-    pub(super) async fn measure(self) -> Result<Self, Unwritable> {
+    pub(super) async fn measure(self) -> Result<Self, BodyError> {
         let Content::Document {
             value,
             pretty,
@@ -178,7 +178,7 @@ impl Body {
         let cancelled = Arc::clone(&abandoned.0);
         // The semaphore limits how many processors measure long responses.
         let Ok(_turn) = MEASURING.acquire().await else {
-            return Err(Unwritable::Failed);
+            return Err(BodyError::Failed);
         };
         // The value is moved to the thread, so that measuring adds no shared reference.
         let found = tokio::task::spawn_blocking(move || {
@@ -195,13 +195,13 @@ impl Body {
                 },
                 level: self.level,
             }),
-            Ok(Err(NotMeasured::TooLong(why))) => Err(Unwritable::TooLong(why.to_string())),
-            Ok(Err(NotMeasured::Cancelled)) | Err(_) => Err(Unwritable::Failed),
+            Ok(Err(NotMeasured::TooLong(why))) => Err(BodyError::TooLong(why.to_string())),
+            Ok(Err(NotMeasured::Cancelled)) | Err(_) => Err(BodyError::Failed),
         }
     }
 
     /// Pieces that the body is sent in.
-    pub(super) fn into_pieces(self) -> Pieces {
+    pub(super) fn into_pieces(self) -> BodyChunks {
         let step = self.level.map_or(PIECE, |_| COMPRESSED_AT_ONCE);
         let source = match self.content {
             Content::Whole(bytes) => Source::Whole { bytes, step },
@@ -226,7 +226,7 @@ impl Body {
             }
         };
         let encoder = |level| GzEncoder::new(Vec::new(), Compression::new(level));
-        Pieces {
+        BodyChunks {
             source,
             encoder: self.level.map(encoder),
         }
@@ -254,7 +254,7 @@ impl Drop for Abandoned {
 
 /// Remaining pieces of a body that is being sent.
 #[derive(Debug)]
-pub(super) struct Pieces {
+pub(super) struct BodyChunks {
     source: Source,
     encoder: Option<GzEncoder<Vec<u8>>>,
 }
@@ -275,7 +275,7 @@ enum Source {
 
 /// Result of one step.
 #[derive(Debug)]
-pub(super) enum Step {
+pub(super) enum NextChunk {
     /// Bytes to send.
     Piece(Bytes),
     /// No output yet: too little to be sent on its own.
@@ -284,12 +284,12 @@ pub(super) enum Step {
     End,
 }
 
-impl Pieces {
+impl BodyChunks {
     /// Produces the next output; takes less than a millisecond.
-    pub(super) fn step(&mut self) -> Step {
+    pub(super) fn step(&mut self) -> NextChunk {
         let taken = self.source.take();
         let Some(encoder) = &mut self.encoder else {
-            return taken.map_or(Step::End, Step::Piece);
+            return taken.map_or(NextChunk::End, NextChunk::Piece);
         };
         let ends = taken.is_none();
         // Writes to a vector always succeed.
@@ -300,8 +300,8 @@ impl Pieces {
         let made = encoder.get_mut();
         let enough = ends || written.is_err() || made.len() >= COMPRESSED_AT_ONCE;
         let step = match enough {
-            true => Step::Piece(Bytes::from(std::mem::take(made))),
-            false => Step::Nothing,
+            true => NextChunk::Piece(Bytes::from(std::mem::take(made))),
+            false => NextChunk::Nothing,
         };
         if ends {
             self.encoder = None;

@@ -33,7 +33,7 @@ pub mod value;
 pub mod x509;
 
 pub use builtins::{
-    Builtin, BuiltinLimit, CacheLimits, Caches, Glob, Most, builtin_limits, builtins,
+    Builtin, BuiltinLimit, CacheLimits, Caches, Glob, Maximum, builtin_limits, builtins,
 };
 pub use compile::{CompiledModule, Compiler, Policy};
 pub use error::{Errors, EvalError};

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use proptest::prelude::*;
 use rego::Value;
-use rego::value::{JsonChunks, Measured, Number, Object, Set, from_json};
+use rego::value::{JsonChunks, Number, Object, Set, ValueSize, from_json};
 
 /// Values of all kinds: numbers in their notation, strings that are short, long and to be escaped,
 /// sets, non-string keys, and parts that occur several times.
@@ -112,12 +112,12 @@ fn shared_parts_are_measured_once() {
         panic!("no document");
     };
     let envelope = Value::object([("result", stored.clone())]);
-    let Ok(Measured { own, .. }) = envelope.measure(false, usize::MAX, &never) else {
+    let Ok(ValueSize { own, .. }) = envelope.measure(false, usize::MAX, &never) else {
         panic!("not measured");
     };
     assert!(own < 1 << 10, "{own}");
     drop(stored);
-    let Ok(Measured { own, .. }) = envelope.measure(false, usize::MAX, &never) else {
+    let Ok(ValueSize { own, .. }) = envelope.measure(false, usize::MAX, &never) else {
         panic!("not measured");
     };
     assert!(own > 24 << 20, "{own}");

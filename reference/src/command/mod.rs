@@ -232,7 +232,7 @@ impl Running {
             "diagnostic-addrs" = %diagnostic,
             "Initializing server."
         );
-        let before = engine::Before::of(options)?;
+        let before = engine::InitialSnapshot::of(options)?;
         let engine = Arc::new(engine::Engine::open(options)?);
         let grace = serve.shutdown_grace_period;
         let watcher = before.map(|before| engine.watch(options, before));

@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use serde_json::{Value, json};
 
 use crate::environment::{Environment, TOKENS, send};
-use crate::storage::{Manner, Storage};
+use crate::storage::{ServerMode, Storage};
 use crate::transcript::play;
 use crate::workers::{eventually, status, storage, unpacked};
 use crate::{Case, HANG_LIMIT, Outcome};
@@ -97,7 +97,7 @@ fn stood_still(environment: Environment) -> Outcome {
         for kind in OBJECTS {
             status(&api, kind, "SUCCESS").await?;
         }
-        server.behave(Manner::Stalls);
+        server.behave(ServerMode::Stalls);
         for kind in OBJECTS {
             push(&api, kind, 2).await?;
         }
@@ -110,7 +110,7 @@ fn stood_still(environment: Environment) -> Outcome {
         push_all(&api, 1000).await?;
         let _second = Process::start(&environment, "second")?;
         all_hold(&environment, &server, 1000).await?;
-        server.behave(Manner::Faithful);
+        server.behave(ServerMode::Faithful);
         first.signal(Signal::CONT)?;
         let log = environment.folder().join("first.log");
         eventually(

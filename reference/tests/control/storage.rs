@@ -10,7 +10,7 @@ use test_server::{Request, Response, TestServer, empty, header, respond};
 
 /// Behaviour of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Manner {
+pub(crate) enum ServerMode {
     /// Responds correctly.
     Faithful,
     /// Ignores the preconditions of writes.
@@ -43,7 +43,7 @@ pub(crate) struct Storage {
 
 #[derive(Debug)]
 struct State {
-    manner: Manner,
+    manner: ServerMode,
     /// True while the requests that hang must continue to hang.
     held: bool,
     objects: BTreeMap<String, Object>,
@@ -89,7 +89,7 @@ impl Object {
 impl Storage {
     pub(crate) async fn start() -> std::io::Result<Self> {
         let state = Arc::new(Mutex::new(State {
-            manner: Manner::Faithful,
+            manner: ServerMode::Faithful,
             held: false,
             objects: BTreeMap::new(),
             generation: 0,
@@ -133,15 +133,15 @@ impl Storage {
     }
 
     /// Sets the behaviour for new requests and for requests that hang.
-    pub(crate) fn behave(&self, manner: Manner) {
+    pub(crate) fn behave(&self, manner: ServerMode) {
         let mut state = self.state();
         state.manner = manner;
-        state.held = matches!(manner, Manner::Silent | Manner::Stalls);
+        state.held = matches!(manner, ServerMode::Silent | ServerMode::Stalls);
     }
 
     /// Responds correctly to new requests; requests that hang continue to hang.
     pub(crate) fn pass_new(&self) {
-        self.state().manner = Manner::Faithful;
+        self.state().manner = ServerMode::Faithful;
     }
 
     /// Returns the stored object of a bundle.
@@ -193,8 +193,8 @@ fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
 async fn answer(state: Arc<Mutex<State>>, request: Request) -> Response {
     let manner = locked(&state).manner;
     let stalls = match manner {
-        Manner::Stalls => request.method() == "PUT",
-        manner => manner == Manner::Silent,
+        ServerMode::Stalls => request.method() == "PUT",
+        manner => manner == ServerMode::Silent,
     };
     if stalls {
         locked(&state).waiting += 1;
@@ -218,7 +218,7 @@ impl State {
         let path = object_path(request);
         let found = self.objects.get(&path).cloned();
         match (request.method().as_str(), found) {
-            ("HEAD" | "GET", _) if self.manner == Manner::Blind => empty(403),
+            ("HEAD" | "GET", _) if self.manner == ServerMode::Blind => empty(403),
             ("HEAD" | "GET", None) => empty(404),
             ("HEAD" | "GET", Some(object)) => object.answer(&path),
             ("PUT", found) => self.put(request, path, found.as_ref()),
@@ -237,10 +237,10 @@ impl State {
         let conditional = wanted.iter().any(Option::is_some);
         let holds = !wanted.contains(&Some(false));
         match self.manner {
-            Manner::Full => return empty(507),
-            Manner::Refuses if conditional => return empty(501),
-            Manner::Distrusts if conditional => return empty(412),
-            Manner::Ignores => {}
+            ServerMode::Full => return empty(507),
+            ServerMode::Refuses if conditional => return empty(501),
+            ServerMode::Distrusts if conditional => return empty(412),
+            ServerMode::Ignores => {}
             _ if !holds => return empty(412),
             _ => {}
         }
@@ -250,7 +250,7 @@ impl State {
             generation: self.generation,
         };
         let told = match self.manner {
-            Manner::Lies => Object {
+            ServerMode::Lies => Object {
                 bytes: b"another".to_vec(),
                 generation: 0,
             },
@@ -260,10 +260,10 @@ impl State {
             },
         };
         let tag = match self.manner {
-            Manner::Lies => told.e_tag(&path),
+            ServerMode::Lies => told.e_tag(&path),
             _ => object.e_tag(&path),
         };
-        if self.manner != Manner::Loses {
+        if self.manner != ServerMode::Loses {
             self.kept.push((path.clone(), request.body().to_vec()));
             self.objects.insert(path, object);
         }

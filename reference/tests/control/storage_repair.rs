@@ -8,7 +8,7 @@ use reference::control::{Control, Workers};
 use serde_json::{Value, json};
 
 use crate::environment::{Environment, send, text};
-use crate::storage::{Manner, Storage};
+use crate::storage::{ServerMode, Storage};
 use crate::transcript::play;
 use crate::workers::{counted, eventually, status, storage, unpacked};
 use crate::{Case, Outcome};
@@ -226,11 +226,11 @@ fn fences(environment: Environment) -> Outcome {
         let scene = Scene::start(environment, None, SHORT, &[]).await?;
         let pool = scene.environment.database().await?;
         for (at, (kind, manner)) in [
-            ("aws", Manner::Faithful),
-            ("azure", Manner::Faithful),
-            ("gcp", Manner::Faithful),
-            ("aws", Manner::Refuses),
-            ("aws", Manner::Ignores),
+            ("aws", ServerMode::Faithful),
+            ("azure", ServerMode::Faithful),
+            ("gcp", ServerMode::Faithful),
+            ("aws", ServerMode::Refuses),
+            ("aws", ServerMode::Ignores),
         ]
         .into_iter()
         .enumerate()
@@ -241,7 +241,7 @@ fn fences(environment: Environment) -> Outcome {
             scene.push(&name, 1).await?;
             scene.holds(kind, &name, 1).await?;
             status(&scene.control, &name, "SUCCESS").await?;
-            scene.server.behave(Manner::Stalls);
+            scene.server.behave(ServerMode::Stalls);
             scene.push(&name, 2).await?;
             let server = &scene.server;
             eventually("the write hangs", || async {
@@ -274,7 +274,7 @@ fn fences(environment: Environment) -> Outcome {
                 .map(|held| held.get("v").and_then(Value::as_u64));
             let newest: Vec<u64> = newest.flatten().collect();
             let in_order = newest.is_sorted();
-            if manner == Manner::Faithful && !in_order {
+            if manner == ServerMode::Faithful && !in_order {
                 return Err(format!("{name}: {newest:?} were written, {latest}").into());
             }
         }
@@ -293,15 +293,15 @@ fn failures(environment: Environment) -> Outcome {
             scene.holds(kind, kind, value).await?;
             for (manner, failure) in [
                 (
-                    Manner::Loses,
+                    ServerMode::Loses,
                     "the storage took the bundle and does not hold it",
                 ),
-                (Manner::Full, "the storage cannot be written to: "),
-                (Manner::Lies, ""),
-                (Manner::Blind, ""),
-                (Manner::Ignores, ""),
-                (Manner::Refuses, ""),
-                (Manner::Distrusts, ""),
+                (ServerMode::Full, "the storage cannot be written to: "),
+                (ServerMode::Lies, ""),
+                (ServerMode::Blind, ""),
+                (ServerMode::Ignores, ""),
+                (ServerMode::Refuses, ""),
+                (ServerMode::Distrusts, ""),
             ] {
                 scene.server.behave(manner);
                 let before = value;
@@ -314,7 +314,7 @@ fn failures(environment: Environment) -> Outcome {
                         return Err(format!("{kind} {manner:?}: {failed}").into());
                     }
                     scene.holds(kind, kind, before).await?;
-                    scene.server.behave(Manner::Faithful);
+                    scene.server.behave(ServerMode::Faithful);
                 }
                 scene.holds(kind, kind, value).await?;
                 // Corruption of the complete object is also repaired.
@@ -322,7 +322,7 @@ fn failures(environment: Environment) -> Outcome {
                 scene.holds(kind, kind, value).await?;
                 status(&scene.control, kind, "SUCCESS").await?;
             }
-            scene.server.behave(Manner::Faithful);
+            scene.server.behave(ServerMode::Faithful);
         }
         scene.workers.shutdown().await;
         Ok(())
@@ -332,7 +332,7 @@ fn failures(environment: Environment) -> Outcome {
 fn hanging(environment: Environment) -> Outcome {
     Box::pin(async move {
         let scene = Scene::start(environment, None, SHORT, &["--concurrent-builds", "1"]).await?;
-        scene.server.behave(Manner::Silent);
+        scene.server.behave(ServerMode::Silent);
         for at in 0..8 {
             let name = format!("hangs-{at}");
             scene.put("aws", &name).await?;
@@ -351,7 +351,7 @@ fn hanging(environment: Environment) -> Outcome {
         if !failed.to_string().contains("does not answer within") {
             return Err(format!("{failed} does not say why").into());
         }
-        scene.server.behave(Manner::Faithful);
+        scene.server.behave(ServerMode::Faithful);
         for at in 0..8 {
             status(&scene.control, &format!("hangs-{at}"), "SUCCESS").await?;
         }

@@ -26,14 +26,14 @@ use crate::environment::{Done, until};
 
 /// Received span.
 #[derive(Debug, Clone)]
-pub(crate) struct Sent {
+pub(crate) struct ReceivedSpan {
     /// Resource attributes of the sender.
     pub(crate) resource: BTreeMap<String, Value>,
     pub(crate) attributes: BTreeMap<String, Value>,
     pub(crate) span: Span,
 }
 
-impl Sent {
+impl ReceivedSpan {
     /// Returns the trace id and the span id, as in `traceparent`.
     pub(crate) fn ids(&self) -> (String, String) {
         (hex(&self.span.trace_id), hex(&self.span.span_id))
@@ -70,7 +70,7 @@ pub(crate) enum CallStatus {
 #[derive(Debug, Default)]
 struct State {
     /// Spans of each received request in order, or the reason why the request is invalid.
-    requests: Vec<Result<Vec<Sent>, String>>,
+    requests: Vec<Result<Vec<ReceivedSpan>, String>>,
     /// Responses to the next gRPC calls; further calls succeed.
     statuses: Vec<CallStatus>,
 }
@@ -136,14 +136,18 @@ impl Collector {
     ///
     /// # Errors
     /// When a received request was invalid.
-    pub(crate) fn spans(&self) -> Done<Vec<Sent>> {
+    pub(crate) fn spans(&self) -> Done<Vec<ReceivedSpan>> {
         let state = locked(&self.state);
         let requests: Result<Vec<_>, _> = state.requests.iter().cloned().collect();
         Ok(requests?.into_iter().flatten().collect())
     }
 
     /// Waits for a span that satisfies a condition.
-    pub(crate) async fn span(&self, what: &str, fits: impl Fn(&Sent) -> bool) -> Done<Sent> {
+    pub(crate) async fn span(
+        &self,
+        what: &str,
+        fits: impl Fn(&ReceivedSpan) -> bool,
+    ) -> Done<ReceivedSpan> {
         let find = || match self.spans() {
             Ok(spans) => spans.into_iter().find(|sent| fits(sent)).map(Ok),
             Err(why) => Some(Err(why)),
@@ -238,17 +242,21 @@ fn unframed(body: &[u8]) -> Result<&[u8], String> {
     }
 }
 
-fn decode(message: &[u8]) -> Result<Vec<Sent>, String> {
+fn decode(message: &[u8]) -> Result<Vec<ReceivedSpan>, String> {
     let request = ExportTraceServiceRequest::decode(message).map_err(|why| why.to_string())?;
     let mut sent = Vec::new();
     for of_resource in request.resource_spans {
         let resource = attributes(&of_resource.resource.unwrap_or_default().attributes);
         let spans = of_resource.scope_spans.into_iter();
-        sent.extend(spans.flat_map(|scope| scope.spans).map(|span| Sent {
-            resource: resource.clone(),
-            attributes: attributes(&span.attributes),
-            span,
-        }));
+        sent.extend(
+            spans
+                .flat_map(|scope| scope.spans)
+                .map(|span| ReceivedSpan {
+                    resource: resource.clone(),
+                    attributes: attributes(&span.attributes),
+                    span,
+                }),
+        );
     }
     Ok(sent)
 }

@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::collector::{Collector, Sent};
+use crate::collector::{Collector, ReceivedSpan};
 use crate::environment::{Done, Environment, quick, until};
 use crate::mock_services::{Fixture, bundle};
 
@@ -96,7 +96,7 @@ async fn put_policy(environment: &Environment) -> Done {
 }
 
 /// Returns a predicate for spans with a path.
-fn about(path: &str) -> impl Fn(&Sent) -> bool {
+fn about(path: &str) -> impl Fn(&ReceivedSpan) -> bool {
     move |sent| sent.attributes.get("url.path").is_some_and(|of| of == path)
 }
 
@@ -351,10 +351,10 @@ async fn what_a_policy_asks_is_part_of_the_trace() -> Done {
         let input = json!({"url": url.replace("http://", "http://user:password@")});
         post(&environment, "/v1/data/p/sent", input).await?;
         let full = json!(format!("{url}?secret"));
-        let of_policy = |sent: &Sent| sent.attributes.get("url.full") == Some(&full);
+        let of_policy = |sent: &ReceivedSpan| sent.attributes.get("url.full") == Some(&full);
         let inner = collector.span(&url, of_policy).await?;
         let (trace, span) = inner.ids();
-        let outer = |sent: &Sent| sent.ids().1 == inner.parent();
+        let outer = |sent: &ReceivedSpan| sent.ids().1 == inner.parent();
         let outer = collector.span("the span of the request", outer).await?;
         assert_eq!(outer.ids().0, trace, "{url}");
         assert_eq!(inner.span.name, "HTTP GET", "{url}");
@@ -404,7 +404,7 @@ async fn the_engine_asks_in_traces_of_its_own() -> Done {
     };
     let (event, upload) = until("the event", logged).await?;
     let id = &decided["decision_id"];
-    let decision = |sent: &Sent| sent.attributes.get("opa.decision_id") == Some(id);
+    let decision = |sent: &ReceivedSpan| sent.attributes.get("opa.decision_id") == Some(id);
     let decision = collector.span("the span of the decision", decision).await?;
     let (trace, span) = decision.ids();
     assert_eq!(
@@ -415,7 +415,7 @@ async fn the_engine_asks_in_traces_of_its_own() -> Done {
     let download = environment.mock.seen("/bundles/rules").remove(0);
     for (seen, name) in [(download, "HTTP GET"), (upload, "HTTP POST")] {
         let parent = seen.header("traceparent").unwrap_or_default().to_owned();
-        let own = |sent: &Sent| {
+        let own = |sent: &ReceivedSpan| {
             let (trace, span) = sent.ids();
             parent == format!("00-{trace}-{span}-01")
         };

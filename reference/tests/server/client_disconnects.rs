@@ -11,13 +11,13 @@ use crate::wire::{all, ending, send, until};
 
 /// Kind of disconnect.
 #[derive(Debug, Clone, Copy)]
-enum Farewell {
+enum Disconnect {
     Close,
     HalfClose,
     Reset,
 }
 
-impl Farewell {
+impl Disconnect {
     /// Disconnects. After a half-close, returns the connection, which can still be read.
     async fn say(self, mut stream: TcpStream) -> Option<TcpStream> {
         match self {
@@ -42,7 +42,7 @@ fn request(path: &str) -> String {
 async fn nobody_waits_for_a_client_that_is_gone() {
     let many = request("/quick").repeat(1_200);
     for behind in ["", "x", &request("/quick"), &many] {
-        for farewell in [Farewell::Close, Farewell::HalfClose, Farewell::Reset] {
+        for farewell in [Disconnect::Close, Disconnect::HalfClose, Disconnect::Reset] {
             let server = Server::start(&[]).await;
             let mut stream = server.connect().await;
             send(&mut stream, &(request("/endless") + behind)).await;

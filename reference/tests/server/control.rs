@@ -29,20 +29,20 @@ const KEYS: [(&str, &str); 2] = [
 ];
 
 /// Control plane process, killed at the end of the test.
-struct Plane {
+struct ControlPlane {
     process: Child,
     address: SocketAddr,
     log: Arc<Mutex<String>>,
 }
 
-impl Drop for Plane {
+impl Drop for ControlPlane {
     fn drop(&mut self) {
         self.process.kill().ok();
         self.process.wait().ok();
     }
 }
 
-impl Plane {
+impl ControlPlane {
     /// Starts a control plane in a folder; the shell script sets limits before it.
     fn start(folder: &Path, script: &str, role: &str) -> Done<Self> {
         let database = format!("sqlite:{}", folder.join("control.db").display());
@@ -171,7 +171,7 @@ fn folder() -> Done<TempDir> {
 async fn a_hangup_changes_the_keys_of_open_connections() -> Done {
     for role in ["control", "all"] {
         let folder = folder()?;
-        let mut plane = Plane::start(folder.path(), "", role)?;
+        let mut plane = ControlPlane::start(folder.path(), "", role)?;
         let mut open = plane.connect().await?;
         let list = "/v1/bundles";
         assert_eq!(ask(&mut open, "admin-key", "GET", list, "").await?.0, 200);
@@ -198,7 +198,7 @@ async fn a_hangup_changes_the_keys_of_open_connections() -> Done {
 #[tokio::test]
 async fn a_full_disk_is_unavailable_until_there_is_room() -> Done {
     let folder = folder()?;
-    let plane = Plane::start(folder.path(), "ulimit -S -f 4096;", "control")?;
+    let plane = ControlPlane::start(folder.path(), "ulimit -S -f 4096;", "control")?;
     assert_eq!(plane.ask("PUT", "/v1/sources/s", "{}").await?.0, 200);
     let document = format!("\"{}\"", "x".repeat(100_000));
     let mut stored = 0;
@@ -271,7 +271,7 @@ async fn a_killed_rotation_leaves_all_secrets_with_one_key() -> Done {
         .collect();
     let config = format!("{TOKENS}\nsecrets: {{{}}}", secrets.join(", "));
     fs::write(folder.path().join("config.yaml"), config)?;
-    drop(Plane::start(folder.path(), "", "control")?);
+    drop(ControlPlane::start(folder.path(), "", "control")?);
     let database = format!("sqlite:{}", folder.path().join("control.db").display());
     let rotate = |old: &str, new: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_reference"));

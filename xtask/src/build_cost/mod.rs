@@ -11,7 +11,7 @@ use cost::{Cost, measure};
 
 /// Limit that a measurement is compared with.
 #[derive(Clone, Copy)]
-enum Goal {
+enum CostLimit {
     /// Maximum CPU time, in seconds.
     Processor(f64),
     /// Maximum wall-clock time, in seconds.
@@ -22,7 +22,7 @@ enum Goal {
 struct Row {
     what: &'static str,
     cost: Cost,
-    goal: Goal,
+    goal: CostLimit,
 }
 
 /// Source file of some rules, source file of the handler that they judge, and these rules, which
@@ -60,7 +60,7 @@ pub(crate) fn run() -> Result<(), Failure> {
     let started = measure(copy.command(&["xtask", "fmt", "--help"]))?;
     row(
         "`cargo xtask fmt` from nothing to its start",
-        Goal::Waiting(5.0),
+        CostLimit::Waiting(5.0),
         started,
     );
     copy.forget_builds()?;
@@ -68,13 +68,13 @@ pub(crate) fn run() -> Result<(), Failure> {
     let first = measure(copy.command(FIRST))?;
     row(
         "`cargo conformance` from nothing",
-        Goal::Processor(1_000.0),
+        CostLimit::Processor(1_000.0),
         first,
     );
     let second = measure(copy.command(SECOND))?;
     row(
         "`cargo test --workspace` after it",
-        Goal::Processor(500.0),
+        CostLimit::Processor(500.0),
         second,
     );
 
@@ -86,14 +86,14 @@ pub(crate) fn run() -> Result<(), Failure> {
     let rule = measure(copy.command(&verdict))?;
     row(
         "a change of a rule to its verdict",
-        Goal::Waiting(15.0),
+        CostLimit::Waiting(15.0),
         rule,
     );
     copy.change(HANDLER)?;
     let handler = measure(copy.command(&verdict))?;
     row(
         "a change of the engine to a verdict",
-        Goal::Waiting(20.0),
+        CostLimit::Waiting(20.0),
         handler,
     );
 
@@ -109,7 +109,7 @@ pub(crate) fn run() -> Result<(), Failure> {
     let installed = folder.join("installed");
     released += measure(copy.command(&install(&installed)?))?;
     let what = "release builds of both, and `cargo install`";
-    row(what, Goal::Processor(1_200.0), released);
+    row(what, CostLimit::Processor(1_200.0), released);
 
     show(&rows);
     copy.remove()
@@ -134,8 +134,8 @@ impl Row {
     fn line(&self) -> String {
         let Cost { processor, waiting } = self.cost;
         let (goal, is_met) = match self.goal {
-            Goal::Processor(most) => (format!("{most:.0} CPU s"), processor <= most),
-            Goal::Waiting(most) => (format!("{most:.0} s"), waiting <= most),
+            CostLimit::Processor(most) => (format!("{most:.0} CPU s"), processor <= most),
+            CostLimit::Waiting(most) => (format!("{most:.0} s"), waiting <= most),
         };
         let missed = if is_met { "" } else { ", missed" };
         format!(

@@ -2,27 +2,34 @@
 
 use serde_json::{Value, json};
 
-use super::{Ask, Failed, Lookup, Model, needed, paths, reply};
+use super::{ClientRequest, Failed, Lookup, Model, needed, paths, reply};
 use crate::http_client::pagination::{Listings, Pagination};
 
 impl Model {
     pub(super) async fn control(&self, what: &str, ask: &Value) -> Result<Value, Failed> {
         let found = match what {
             "list_resources" => self.list(ask).await,
-            "get_resource" => self.result(Ask::new("GET", resource(ask)?)).await,
+            "get_resource" => self.result(ClientRequest::new("GET", resource(ask)?)).await,
             "put_resource" => {
                 let definition = ask.get("definition").ok_or(Failed::Unsupported)?;
-                self.write(Ask::new("PUT", resource(ask)?).json(definition))
+                self.write(ClientRequest::new("PUT", resource(ask)?).json(definition))
                     .await
             }
-            "delete_resource" => self.write(Ask::new("DELETE", resource(ask)?)).await,
-            "get_source_data" => self.result(Ask::new("GET", data(ask)?)).await,
+            "delete_resource" => {
+                self.write(ClientRequest::new("DELETE", resource(ask)?))
+                    .await
+            }
+            "get_source_data" => self.result(ClientRequest::new("GET", data(ask)?)).await,
             "put_source_data" => {
                 let document = ask.get("document").ok_or(Failed::Unsupported)?;
-                self.write(Ask::new("PUT", data(ask)?).json(document)).await
+                self.write(ClientRequest::new("PUT", data(ask)?).json(document))
+                    .await
             }
-            "delete_source_data" => self.write(Ask::new("DELETE", data(ask)?)).await,
-            "health" => match self.send(Ask::new("GET", "/health".to_owned())).await {
+            "delete_source_data" => self.write(ClientRequest::new("DELETE", data(ask)?)).await,
+            "health" => match self
+                .send(ClientRequest::new("GET", "/health".to_owned()))
+                .await
+            {
                 Ok(_) => Ok(Some(Value::Bool(true))),
                 Err(Failed::Status(500, _)) => Ok(Some(Value::Bool(false))),
                 Err(failed) => Err(failed),
@@ -32,7 +39,7 @@ impl Model {
         found.map(reply)
     }
 
-    async fn result(&self, ask: Ask) -> Lookup {
+    async fn result(&self, ask: ClientRequest) -> Lookup {
         let answer = self.json(ask).await?;
         match answer.get("result") {
             Some(result) => Ok(Some(result.clone())),
@@ -48,7 +55,7 @@ impl Model {
         let listings = Listings::default();
         let mut walk = Pagination::start(&listings);
         loop {
-            let mut page = Ask::new("GET", path.clone());
+            let mut page = ClientRequest::new("GET", path.clone());
             if let Some(cursor) = &cursor {
                 page = page.query("cursor", cursor.clone());
             }

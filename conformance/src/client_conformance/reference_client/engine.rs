@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Ask, Failed, FaultMode, Lookup, Model, is_true, needed, paths, reply};
+use super::{ClientRequest, Failed, FaultMode, Lookup, Model, is_true, needed, paths, reply};
 use crate::http_client::answer::Answer;
 
 /// Query parameter of each decision option, and the envelope member that the parameter adds.
@@ -27,23 +27,24 @@ impl Model {
             }
             "decide_many" => self.decide_many(ask).await,
             "decide_default" => {
-                let bare = input_as_body(Ask::new("POST", "/".to_owned()), ask);
+                let bare = input_as_body(ClientRequest::new("POST", "/".to_owned()), ask);
                 self.bare(bare).await
             }
             "decide_v0" => {
                 let path = paths::below("/v0/data", ask, "path")?;
-                self.bare(input_as_body(Ask::new("POST", path), ask)).await
+                self.bare(input_as_body(ClientRequest::new("POST", path), ask))
+                    .await
             }
             "query" => self.query(ask).await,
             "get_data" => {
                 let path = paths::below("/v1/data", ask, "path")?;
-                let envelope = self.json(Ask::new("GET", path)).await?;
+                let envelope = self.json(ClientRequest::new("GET", path)).await?;
                 result(&envelope)
             }
             "put_data" => {
                 let path = paths::below("/v1/data", ask, "path")?;
                 let document = ask.get("document").ok_or(Failed::Unsupported)?;
-                let put = Ask::new("PUT", path).json(document);
+                let put = ClientRequest::new("PUT", path).json(document);
                 match is_true(ask, "if_absent") {
                     true => self.write(put.header("if-none-match", "*")).await,
                     false => self.write(put).await,
@@ -52,26 +53,27 @@ impl Model {
             "patch_data" => {
                 let path = paths::below("/v1/data", ask, "path")?;
                 let operations = ask.get("operations").ok_or(Failed::Unsupported)?;
-                let mut patch = Ask::new("PATCH", path).header("content-type", PATCH);
+                let mut patch = ClientRequest::new("PATCH", path).header("content-type", PATCH);
                 patch.body = Some(operations.to_string().into());
                 self.write(patch).await
             }
             "delete_data" => {
                 let path = paths::below("/v1/data", ask, "path")?;
-                self.write(Ask::new("DELETE", path)).await
+                self.write(ClientRequest::new("DELETE", path)).await
             }
             "put_policy" => {
-                let mut put = Ask::new("PUT", policy(ask)?).header("content-type", "text/plain");
+                let mut put =
+                    ClientRequest::new("PUT", policy(ask)?).header("content-type", "text/plain");
                 put.body = Some(needed(ask, "policy")?.to_owned().into());
                 self.write(put).await
             }
             "get_policy" => {
-                let found = self.json(Ask::new("GET", policy(ask)?)).await?;
+                let found = self.json(ClientRequest::new("GET", policy(ask)?)).await?;
                 Ok(found.pointer("/result/raw").cloned())
             }
             "list_policies" => {
                 let found = self
-                    .json(Ask::new("GET", "/v1/policies".to_owned()))
+                    .json(ClientRequest::new("GET", "/v1/policies".to_owned()))
                     .await?;
                 let policies = found.get("result").and_then(Value::as_array);
                 let ids = policies
@@ -80,10 +82,10 @@ impl Model {
                     .filter_map(|one| one.get("id"));
                 Ok(Some(ids.cloned().collect()))
             }
-            "delete_policy" => self.write(Ask::new("DELETE", policy(ask)?)).await,
+            "delete_policy" => self.write(ClientRequest::new("DELETE", policy(ask)?)).await,
             "partial" => {
                 let body = members(ask, &["query", "input", "unknowns"]);
-                let compile = Ask::new("POST", "/v1/compile".to_owned());
+                let compile = ClientRequest::new("POST", "/v1/compile".to_owned());
                 result(&self.json(compile.json(&Value::Object(body))).await?)
             }
             "filter" => self.filter(ask).await,
@@ -91,10 +93,18 @@ impl Model {
             "health" => self.health(health(ask)).await,
             "health_rule" => {
                 let path = format!("/health/{}", paths::encoded(needed(ask, "rule")?));
-                self.health(Ask::new("GET", path)).await
+                self.health(ClientRequest::new("GET", path)).await
             }
-            "config" => result(&self.json(Ask::new("GET", "/v1/config".to_owned())).await?),
-            "status" => result(&self.json(Ask::new("GET", "/v1/status".to_owned())).await?),
+            "config" => result(
+                &self
+                    .json(ClientRequest::new("GET", "/v1/config".to_owned()))
+                    .await?,
+            ),
+            "status" => result(
+                &self
+                    .json(ClientRequest::new("GET", "/v1/status".to_owned()))
+                    .await?,
+            ),
             _ => Err(Failed::Unsupported),
         };
         found.map(reply)
@@ -105,7 +115,7 @@ impl Model {
         let path = paths::below("/v1/data", ask, "path")?;
         let mut body = Map::new();
         body.extend(input.map(|input| ("input".to_owned(), input.clone())));
-        let mut post = Ask::new("POST", path).json(&Value::Object(body));
+        let mut post = ClientRequest::new("POST", path).json(&Value::Object(body));
         let options = ask.get("options").and_then(Value::as_object);
         for (name, value) in options.into_iter().flatten() {
             let known = OPTIONS.iter().find(|(known, _)| known == name);
@@ -153,7 +163,7 @@ impl Model {
     }
 
     /// Requests a decision without an envelope; status 404 means that the decision is undefined.
-    async fn bare(&self, ask: Ask) -> Lookup {
+    async fn bare(&self, ask: ClientRequest) -> Lookup {
         match self.json(ask).await {
             Ok(value) => Ok(Some(value)),
             Err(Failed::Status(404, _)) => Ok(None),
@@ -163,7 +173,7 @@ impl Model {
 
     async fn query(&self, ask: &Value) -> Lookup {
         let body = members(ask, &["query", "input"]);
-        let post = Ask::new("POST", "/v1/query".to_owned()).json(&Value::Object(body));
+        let post = ClientRequest::new("POST", "/v1/query".to_owned()).json(&Value::Object(body));
         let found = self.json(post).await?;
         Ok(Some(found.get("result").cloned().unwrap_or(json!([]))))
     }
@@ -205,7 +215,7 @@ impl Model {
         if !options.is_empty() {
             body.insert("options".to_owned(), Value::Object(options));
         }
-        let mut post = Ask::new("POST", path).json(&Value::Object(body));
+        let mut post = ClientRequest::new("POST", path).json(&Value::Object(body));
         post.accept = Some(accept.to_owned());
         let found = self.json(post).await?;
         match found.get("result").is_some_and(Value::is_object) {
@@ -216,7 +226,7 @@ impl Model {
         }
     }
 
-    async fn health(&self, ask: Ask) -> Lookup {
+    async fn health(&self, ask: ClientRequest) -> Lookup {
         match self.send(ask).await {
             Ok(Answer { .. }) => Ok(Some(Value::Bool(true))),
             Err(Failed::Status(500, _)) => Ok(Some(Value::Bool(false))),
@@ -246,15 +256,15 @@ fn members(ask: &Value, names: &[&str]) -> Map<String, Value> {
     names.iter().filter_map(member).collect()
 }
 
-fn input_as_body(ask: Ask, line: &Value) -> Ask {
+fn input_as_body(ask: ClientRequest, line: &Value) -> ClientRequest {
     match line.get("input") {
         Some(input) => ask.json(input),
         None => ask,
     }
 }
 
-fn health(ask: &Value) -> Ask {
-    let mut get = Ask::new("GET", "/health".to_owned());
+fn health(ask: &Value) -> ClientRequest {
+    let mut get = ClientRequest::new("GET", "/health".to_owned());
     for check in ["bundles", "plugins"] {
         if is_true(ask, check) {
             get = get.query(check, "true");

@@ -52,7 +52,7 @@ type Lookup = Result<Option<Value>, Failed>;
 
 /// A request of the reference client.
 #[derive(Debug, Default)]
-struct Ask {
+struct ClientRequest {
     method: &'static str,
     path: String,
     query: Vec<(&'static str, String)>,
@@ -61,7 +61,7 @@ struct Ask {
     body: Option<Bytes>,
 }
 
-impl Ask {
+impl ClientRequest {
     fn new(method: &'static str, path: String) -> Self {
         Self {
             method,
@@ -194,7 +194,7 @@ impl Model {
     }
 
     /// Sends a request; a response other than success is a failure.
-    async fn send(&self, ask: Ask) -> Result<Answer, Failed> {
+    async fn send(&self, ask: ClientRequest) -> Result<Answer, Failed> {
         let mut answer = self.sent(&ask).await;
         if self.has(FaultMode::Repeats) {
             for _ in 0..AGAIN {
@@ -222,7 +222,7 @@ impl Model {
                 true => place.clone(),
                 false => format!("/{path}"),
             };
-            let again = self.sent(&Ask::new("GET", path)).await;
+            let again = self.sent(&ClientRequest::new("GET", path)).await;
             answer = again.map_err(|error| Failed::Other(error.to_string()))?;
         }
         match answer.is_success() {
@@ -231,7 +231,7 @@ impl Model {
         }
     }
 
-    async fn sent(&self, ask: &Ask) -> Result<Answer, NoAnswer> {
+    async fn sent(&self, ask: &ClientRequest) -> Result<Answer, NoAnswer> {
         let Some(opened) = &self.opened else {
             return Err(NoAnswer::new("the client is not open"));
         };
@@ -265,14 +265,14 @@ impl Model {
     }
 
     /// Sends a request, and returns the JSON of its response.
-    async fn json(&self, ask: Ask) -> Result<Value, Failed> {
+    async fn json(&self, ask: ClientRequest) -> Result<Value, Failed> {
         let answer = self.send(ask).await?;
         let json = answer.json().cloned();
         json.ok_or_else(|| Failed::Other("invalid answer: expected JSON".to_owned()))
     }
 
     /// Sends a request whose response only confirms success.
-    async fn write(&self, ask: Ask) -> Lookup {
+    async fn write(&self, ask: ClientRequest) -> Lookup {
         self.send(ask).await.map(|_| Some(Value::Bool(true)))
     }
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Number, Value};
 
 /// Values by JSON pointer.
-pub(in crate::faults) type Places = BTreeMap<String, Value>;
+pub(in crate::faults) type ValuesByPointer = BTreeMap<String, Value>;
 
 /// Applies a change to every value that the pointer matches.
 pub(in crate::faults) fn change_at(
@@ -71,7 +71,7 @@ pub(super) fn put_at(value: &mut Value, pointer: &str, wanted: &Value) {
 }
 
 /// Sets the values at these pointers.
-pub(super) fn put_all(value: &mut Value, values: &Places) {
+pub(super) fn put_all(value: &mut Value, values: &ValuesByPointer) {
     for (pointer, wanted) in values {
         put_at(value, pointer, wanted);
     }

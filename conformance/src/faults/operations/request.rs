@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::json::{Places, put_all, take_at};
+use super::json::{ValuesByPointer, put_all, take_at};
 use super::{Replacement, drop_header, set_header, set_headers};
 use crate::faults::matcher::pairs;
 use crate::http_client::wire::Outgoing;
@@ -30,7 +30,7 @@ pub(in crate::faults) enum RequestChange {
     /// Removes a value from the body.
     Drop(String),
     /// Sets values in the body.
-    Set(Places),
+    Set(ValuesByPointer),
     /// Replaces a substring of the body.
     Text(Replacement),
     /// Sends this string as the body.

@@ -8,7 +8,7 @@ use regex::Regex;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::json::{self, NumberForm, Places, change_at, put_all, put_at, take_at};
+use super::json::{self, NumberForm, ValuesByPointer, change_at, put_all, put_at, take_at};
 use super::spelling::Spelling;
 use super::{Replacement, drop_header, set_header, set_headers};
 use crate::http_client::answer::Answer;
@@ -56,9 +56,9 @@ pub(in crate::faults) enum AnswerChange {
     /// Removes values.
     Drop(String),
     /// Sets values; a missing member is added.
-    Set(Places),
+    Set(ValuesByPointer),
     /// Appends items to arrays.
-    Push(Places),
+    Push(ValuesByPointer),
     /// Moves a value to another pointer.
     Move(Replacement),
     /// Reverses arrays.

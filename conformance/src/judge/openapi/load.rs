@@ -7,7 +7,9 @@ use jsonschema::{Draft, Validator};
 use serde_json::{Value, json};
 
 use super::keys::keys;
-use super::{Content, ContractError, Operation, Parameter, Reading, Schema, Segment, Template};
+use super::{
+    Content, ContractError, Operation, Parameter, ParameterFormat, Schema, Segment, Template,
+};
 use crate::catalogue::Document;
 
 const METHODS: [&str; 8] = [
@@ -114,11 +116,11 @@ impl<'a> Loader<'a> {
             None => Vec::new(),
         };
         let reading = if kinds.contains(&"array") {
-            Reading::List
+            ParameterFormat::List
         } else if content.is_some() || kinds.iter().any(|kind| *kind != "string") {
-            Reading::Json
+            ParameterFormat::Json
         } else {
-            Reading::Text
+            ParameterFormat::Text
         };
         Ok(Parameter {
             name: text(parameter, "name").to_owned(),

@@ -75,13 +75,13 @@ struct Parameter {
     required: bool,
     /// Whether a name without a value is allowed.
     bare: bool,
-    reading: Reading,
+    reading: ParameterFormat,
     schema: Schema,
 }
 
 /// Conversion of a parameter's string to a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reading {
+enum ParameterFormat {
     /// The string itself.
     Text,
     /// A number, a boolean, or any JSON.
@@ -335,7 +335,7 @@ impl Parameter {
                 .required
                 .then(|| format!("query parameter `{name}` is required")),
             [None | Some("")] if self.bare => None,
-            _ if self.reading == Reading::List => {
+            _ if self.reading == ParameterFormat::List => {
                 let texts = given
                     .iter()
                     .map(|value| value.unwrap_or_default().into())
@@ -345,8 +345,10 @@ impl Parameter {
             [value] => {
                 let text = value.unwrap_or_default();
                 let value = match self.reading {
-                    Reading::Json => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
-                    Reading::Text | Reading::List => text.into(),
+                    ParameterFormat::Json => {
+                        serde_json::from_str(text).unwrap_or_else(|_| text.into())
+                    }
+                    ParameterFormat::Text | ParameterFormat::List => text.into(),
                 };
                 self.schema.finding(&value, name)
             }

@@ -300,8 +300,8 @@ mod tests {
     #[test]
     fn a_header_asks_for_what_there_is_and_for_what_touches() {
         let mut faults = Faults::read(&[]).expect("faults");
-        type Met<'a> = Result<&'a [&'a str], &'a str>;
-        let cases: [(&[&str], Met<'_>); 8] = [
+        type MatchResult<'a> = Result<&'a [&'a str], &'a str>;
+        let cases: [(&[&str], MatchResult<'_>); 8] = [
             (&["undefined"], Ok(&["undefined"])),
             (
                 &["undefined, slow", "hang"],

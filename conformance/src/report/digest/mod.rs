@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::catalogue::{Binding, Catalogue, Document, Level, Profile};
 use crate::evidence::{
-    ChosenRule, Defect, Event, Exchange, Judged, ProfileRef, RunFinished, RunStarted,
+    ChosenRule, ClauseVerdict, Defect, Event, Exchange, ProfileRef, RunFinished, RunStarted,
 };
 use crate::judge::verdict::{Failure, Reason, Verdict};
 use crate::known_deviations::KnownList;
@@ -51,7 +51,7 @@ pub struct Digest {
 #[derive(Debug, Clone)]
 pub struct Row {
     /// The verdict before the known deviations are applied.
-    pub judged: Judged,
+    pub judged: ClauseVerdict,
     /// The document of the clause.
     pub document: Option<Document>,
     /// The verdict after applying the known deviations and the profile.
@@ -451,8 +451,8 @@ impl Digest {
 }
 
 /// Returns the result of a chosen clause that the run did not reach: not run.
-fn cut_off(rule: &ChosenRule) -> Judged {
-    Judged {
+fn cut_off(rule: &ChosenRule) -> ClauseVerdict {
+    ClauseVerdict {
         rule: rule.rule.clone(),
         level: rule.level,
         section: String::new(),
@@ -465,7 +465,7 @@ fn cut_off(rule: &ChosenRule) -> Judged {
 
 impl Row {
     /// Applies the known deviations to a verdict.
-    pub fn of(judged: Judged, known: &KnownList) -> Self {
+    pub fn of(judged: ClauseVerdict, known: &KnownList) -> Self {
         let deviation = known.deviation(&judged.rule);
         let flaky = known.flaky(&judged.rule);
         let outcome = match (&judged.verdict, deviation) {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::catalogue::Level;
-use crate::evidence::{Exchange, Leaked, Payload, Received, Sent, TargetSummary};
+use crate::evidence::{Exchange, Leaked, Payload, ReceivedResponse, SentRequest, TargetSummary};
 use crate::judge::verdict::{Answered, Difference, Failure};
 
 /// A string that tries to break out of HTML, scripts, Markdown, TAP and terminals.
@@ -25,7 +25,7 @@ pub(in crate::report) fn judged<'a>(
 ) -> Digest {
     let mut events = vec![started(verdicts.clone().map(|(rule, _)| rule))];
     events.extend(verdicts.map(|(rule, verdict)| {
-        Event::Judged(Box::new(Judged {
+        Event::Judged(Box::new(ClauseVerdict {
             rule: rule.to_owned(),
             level: level(rule),
             section: String::new(),
@@ -74,7 +74,7 @@ fn events() -> Vec<Event> {
     let mut events = vec![started(verdicts.iter().map(|(rule, _)| *rule))];
     for (rule, verdict) in verdicts {
         events.push(exchange(rule));
-        events.push(Event::Judged(Box::new(Judged {
+        events.push(Event::Judged(Box::new(ClauseVerdict {
             rule: rule.to_owned(),
             level: level(rule),
             section: "Endpoints / Data API".to_owned(),
@@ -162,13 +162,13 @@ fn exchange(rule: &str) -> Event {
         rule: rule.to_owned(),
         step: 1,
         identity: HOSTILE.to_owned(),
-        request: Sent {
+        request: SentRequest {
             method: format!("GET{HOSTILE}"),
             url: format!("http://127.0.0.1:1/v1/data?{HOSTILE}"),
             headers: headers.clone(),
             body: Payload::Text(HOSTILE.to_owned()),
         },
-        response: Some(Received {
+        response: Some(ReceivedResponse {
             status: 200,
             headers,
             body: Payload::Text(HOSTILE.to_owned()),

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::catalogue::Level;
-use crate::evidence::{Changed, Leaked, TargetSummary};
+use crate::evidence::{Leaked, SideEffect, TargetSummary};
 use crate::judge::verdict::Failure;
 use crate::known_deviations::Kind;
 
@@ -10,7 +10,7 @@ const RULE: &str = "engine/health/get/healthy-is-empty-object";
 const OTHER: &str = "engine/v1/config/get/labels";
 
 fn judged(rule: &str, verdict: Verdict) -> Event {
-    Event::Judged(Box::new(Judged {
+    Event::Judged(Box::new(ClauseVerdict {
         rule: rule.to_owned(),
         level: Level::Rule,
         section: String::new(),
@@ -76,7 +76,7 @@ fn a_run_comes_to_what_weighs_most() {
         })
     };
     let changed = || {
-        Event::Changed(Changed {
+        Event::Changed(SideEffect {
             what: vec!["/v1/data/x is gone".to_owned()],
         })
     };
@@ -89,7 +89,7 @@ fn a_run_comes_to_what_weighs_most() {
     };
     let no_setup = || not_run(Reason::NoSetup("config".to_owned()));
     let open_without_setup = || match no_setup() {
-        Event::Judged(open) => Event::Judged(Box::new(Judged {
+        Event::Judged(open) => Event::Judged(Box::new(ClauseVerdict {
             level: Level::Open,
             ..*open
         })),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::catalogue::{Document, Level};
 use crate::evidence::recording::{self, Recording};
 use crate::evidence::request_match::Secrets;
-use crate::evidence::{Event, Exchange, Payload, Received};
+use crate::evidence::{Event, Exchange, Payload, ReceivedResponse};
 use crate::faults::{Alteration, ObservedRequest, Recipient};
 use crate::http_client::answer::Answer;
 use crate::http_client::wire::Wire;
@@ -186,13 +186,13 @@ impl Recorded {
     }
 
     /// Returns the altered response; none if it is unchanged.
-    fn altered(&self, alterations: &[Alteration]) -> Option<Received> {
+    fn altered(&self, alterations: &[Alteration]) -> Option<ReceivedResponse> {
         let request = self.request();
         let touching = alterations.iter();
         let touching = touching.filter(|one| one.touches(self.recipient, &request));
         let answer = recording::answer(self.exchange.response.clone()?);
         let answer = Alteration::answer(touching, answer);
-        let answer = Received {
+        let answer = ReceivedResponse {
             status: answer.status,
             body: Payload::of(&answer.body),
             headers: answer.headers,

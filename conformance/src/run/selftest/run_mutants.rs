@@ -9,7 +9,7 @@ use futures_util::stream;
 use crate::catalogue::Level;
 use crate::evidence::recording::{self, Recording};
 use crate::evidence::request_match::Secrets;
-use crate::evidence::{Exchange, Payload, Received};
+use crate::evidence::{Exchange, Payload, ReceivedResponse};
 use crate::faults::{Mutations, mutants};
 use crate::http_client::answer::Answer;
 use crate::http_client::wire::Wire;
@@ -29,7 +29,7 @@ impl Suite {
         let seen = self.exchanges()?;
         let inner = &self.inner;
         let run = inner.run.clone();
-        let noticed = (!every_rule).then(Arc::<Noticed>::default);
+        let noticed = (!every_rule).then(Arc::<DetectedMutants>::default);
         let tried = self.runtime.block_on(async {
             let rules = seen.into_iter().filter(|(rule, _)| inner.is_rule(rule));
             let rules = rules.map(|(rule, exchanges)| {
@@ -51,13 +51,13 @@ impl Suite {
 }
 
 /// A mutant's name, and whether the rule fails on it.
-pub(crate) type Tried = (String, bool);
+pub(crate) type MutantResult = (String, bool);
 
 /// Names of mutants that some rule has noticed, so that they need no further test.
 #[derive(Debug, Default)]
-struct Noticed(Mutex<HashSet<String>>);
+struct DetectedMutants(Mutex<HashSet<String>>);
 
-impl Noticed {
+impl DetectedMutants {
     fn contains(&self, mutant: &str) -> bool {
         let names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         names.contains(mutant)
@@ -84,8 +84,8 @@ impl Inner {
         rule: &str,
         run: &str,
         exchanges: &[Exchange],
-        noticed: Option<&Noticed>,
-    ) -> Option<Vec<Tried>> {
+        noticed: Option<&DetectedMutants>,
+    ) -> Option<Vec<MutantResult>> {
         let chosen = self.chosen.iter().find(|one| one.clause.id == rule)?;
         let addresses = addresses(exchanges)?;
         let secrets = Secrets::of_exchanges(exchanges);
@@ -121,7 +121,7 @@ impl Inner {
         chosen: &Chosen,
         exchanges: &[Exchange],
         at: usize,
-    ) -> Vec<(String, Received)> {
+    ) -> Vec<(String, ReceivedResponse)> {
         let judged = |exchange: &&Exchange| {
             let step = chosen.scenario.as_ref()?.steps.get(exchange.step - 1)?;
             let judged = !step.given && step.recipient == Recipient::Judged;
@@ -165,8 +165,8 @@ impl Inner {
     }
 }
 
-fn received_of(answer: &Answer) -> Received {
-    Received {
+fn received_of(answer: &Answer) -> ReceivedResponse {
+    ReceivedResponse {
         status: answer.status,
         headers: answer.headers.clone(),
         body: Payload::of(&answer.body),

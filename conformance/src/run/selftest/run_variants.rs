@@ -153,7 +153,7 @@ impl Inner {
 )]
 mod tests {
     use super::*;
-    use crate::evidence::{Exchange, Payload, Received, Sent};
+    use crate::evidence::{Exchange, Payload, ReceivedResponse, SentRequest};
     use crate::scenario::{Expectation, at, get, scenario, text};
     use crate::target::Target;
 
@@ -174,13 +174,13 @@ mod tests {
             rule: rule.clone(),
             step: 1,
             identity: "administrator".to_owned(),
-            request: Sent {
+            request: SentRequest {
                 method: "GET".to_owned(),
                 url: "http://127.0.0.1:1/v1/data/a".to_owned(),
                 headers: Vec::new(),
                 body: Payload::Empty,
             },
-            response: Some(Received {
+            response: Some(ReceivedResponse {
                 status: 200,
                 headers: vec![("content-type".to_owned(), "application/json".to_owned())],
                 body: Payload::Text(r#"{"result":1}"#.to_owned()),

@@ -29,7 +29,7 @@ pub(super) struct MountedSources {
 
 /// Pending requirement, and how it was reached.
 #[derive(Debug)]
-struct Open {
+struct PendingRequirement {
     part: MountedSource,
     /// Sources on the path to the requirement.
     chain: Vec<String>,
@@ -55,7 +55,7 @@ pub(super) fn collect(job: &Job, limits: &Limits) -> Result<MountedSources, Buil
             parts.add(theirs, &[], above, &[], &mut open)?;
         }
     }
-    while let Some(Open { part, mut chain }) = open.pop_front() {
+    while let Some(PendingRequirement { part, mut chain }) = open.pop_front() {
         if parts.parts.contains(&part) {
             continue;
         }
@@ -87,7 +87,7 @@ impl MountedSources {
         mounts: &[Mount],
         stack: Option<&str>,
         chain: &[String],
-        open: &mut VecDeque<Open>,
+        open: &mut VecDeque<PendingRequirement>,
     ) -> Result<(), BuildError> {
         let mut last: Vec<(&str, &Requirement)> = Vec::new();
         for requirement in requirements {
@@ -111,7 +111,7 @@ impl MountedSources {
                 mounts: own.into_iter().chain(mounts.iter().cloned()).collect(),
             };
             let chain = chain.to_vec();
-            open.push_back(Open { part, chain });
+            open.push_back(PendingRequirement { part, chain });
         }
         Ok(())
     }

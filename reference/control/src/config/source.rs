@@ -36,7 +36,7 @@ impl<'de> Visitor<'de> for Fields {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Declared, A::Error> {
-        let mut source = Source::deserialize(MapAccessDeserializer::new(Own(map)))?;
+        let mut source = Source::deserialize(MapAccessDeserializer::new(OwnMembers(map)))?;
         let datasources = source.datasources.iter_mut().flatten();
         let mut configs = datasources.filter_map(|datasource| datasource.config.as_mut());
         let expanded =
@@ -47,9 +47,9 @@ impl<'de> Visitor<'de> for Fields {
 }
 
 /// Map access that skips the members of other products.
-struct Own<A>(A);
+struct OwnMembers<A>(A);
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Own<A> {
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for OwnMembers<A> {
     type Error = A::Error;
 
     fn next_key_seed<S: DeserializeSeed<'de>>(

@@ -27,7 +27,7 @@ pub(crate) use document::{Document, stored_path};
 pub(crate) use embedded::EmbeddedFiles;
 pub(crate) use limits::storage_path as check_storage_path;
 pub(crate) use name::check_name;
-pub(crate) use object_storage::{Aws, Azure, Gcp, ObjectStorage, Places};
+pub(crate) use object_storage::{Aws, Azure, Gcp, LocationDigests, ObjectStorage};
 pub(crate) use options::BuildOptions;
 pub(crate) use requirement::Requirement;
 pub(crate) use secret::{GivenSecret, Secret, wipe};
@@ -214,7 +214,7 @@ pub(crate) struct Entry {
     /// Storage of a bundle; `None` for other kinds.
     pub(crate) storage: Option<ObjectStorage>,
     /// Locations of the storage; empty until they are resolved.
-    pub(crate) places: Places,
+    pub(crate) places: LocationDigests,
     /// Error if building the definition would send a secret over plain http.
     pub(crate) sends_in_clear: Option<ValidationError>,
 }
@@ -229,7 +229,7 @@ impl Entry {
             uses: References::default(),
             shared,
             storage: None,
-            places: Places::default(),
+            places: LocationDigests::default(),
             sends_in_clear: None,
         }
     }
@@ -267,7 +267,7 @@ pub(crate) fn entry<D: Definition>(
         uses,
         shared: definition.shared(),
         storage: definition.storage().cloned(),
-        places: Places::default(),
+        places: LocationDigests::default(),
         sends_in_clear: definition.sends_in_clear(),
     })
 }

@@ -64,7 +64,7 @@ pub(crate) struct Azure {
 
 /// Locations of a storage as digests, to detect bundles that would overwrite each other.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Places {
+pub(crate) struct LocationDigests {
     /// Digests of the location, one per spelling.
     pub(crate) own: BTreeSet<String>,
     /// Digests of the folders that contain the file, one per spelling; empty for objects.

@@ -27,7 +27,7 @@ const BUFFER: usize = 64 << 10;
 
 /// File below a folder that the operator configures.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Target {
+pub(crate) struct TargetFile {
     /// Folder of the operator.
     root: PathBuf,
     /// Folders from there to the file.
@@ -36,7 +36,7 @@ pub(crate) struct Target {
     name: PathBuf,
 }
 
-impl Target {
+impl TargetFile {
     /// Resolves a path: absolute below one of the roots, or else relative to the first.
     ///
     /// # Errors
@@ -368,13 +368,13 @@ mod tests {
             (".partial-bundles", None),
             ("p/.partial-bundles/x", None),
         ] {
-            let target = Target::new(path, &roots).ok().map(|target| {
+            let target = TargetFile::new(path, &roots).ok().map(|target| {
                 let folder = target.root.join(target.folders.iter().collect::<PathBuf>());
                 folder.join(target.name)
             });
             assert_eq!(target.as_deref(), expected.map(Path::new), "`{path}`");
         }
-        assert!(Target::new("x", &[]).is_err());
+        assert!(TargetFile::new("x", &[]).is_err());
     }
 
     #[test]
@@ -382,24 +382,24 @@ mod tests {
         let root = tempfile::tempdir()?;
         let roots = [root.path().to_owned()];
         let deepest = format!("{}x", "d/".repeat(31));
-        let target = Target::new(&deepest, &roots)?;
+        let target = TargetFile::new(&deepest, &roots)?;
         assert!(write(&target, b"one")?);
         std::os::unix::fs::symlink("d", root.path().join("link"))?;
-        let linked = Target::new(&deepest.replacen('d', "link", 1), &roots)?;
+        let linked = TargetFile::new(&deepest.replacen('d', "link", 1), &roots)?;
         let begun = std::time::Instant::now();
         for _ in 0..1000 {
             assert_eq!(linked.resolved(), target.resolved());
         }
         let took = begun.elapsed();
         assert!(took < Duration::from_secs(5), "{took:?}");
-        let deeper = Target::new(&format!("d/{deepest}"), &roots);
+        let deeper = TargetFile::new(&format!("d/{deepest}"), &roots);
         let refused = matches!(&deeper, Err(StorageError::Config(why)) if why.contains("32"));
         assert!(refused, "{deeper:?}");
         Ok(())
     }
 
     /// Writes like a replica that owns the bundle all the time.
-    fn write(target: &Target, bytes: &[u8]) -> Result<bool, StorageError> {
+    fn write(target: &TargetFile, bytes: &[u8]) -> Result<bool, StorageError> {
         target.place(target.stage(bytes)?)
     }
 
@@ -407,7 +407,7 @@ mod tests {
     fn writes_replace_whole_files() -> Tested {
         let root = tempfile::tempdir()?;
         let roots = [root.path().to_owned()];
-        let target = Target::new("p/q/x.tar.gz", &roots)?;
+        let target = TargetFile::new("p/q/x.tar.gz", &roots)?;
         assert_eq!(target.compare(b"one")?, StoredObject::Nothing);
         let file = root.path().join("p/q/x.tar.gz");
         for content in ["one", "three"] {
@@ -443,8 +443,8 @@ mod tests {
     fn who_has_lost_a_bundle_has_nothing_to_place() -> Tested {
         let root = tempfile::tempdir()?;
         let roots = [root.path().to_owned()];
-        let target = Target::new("x.tar.gz", &roots)?;
-        let other = Target::new("y.tar.gz", &roots)?;
+        let target = TargetFile::new("x.tar.gz", &roots)?;
+        let other = TargetFile::new("y.tar.gz", &roots)?;
         let file = root.path().join("x.tar.gz");
         let beside = other.stage(b"beside")?;
         let stale = target.stage(b"stale")?;
@@ -473,10 +473,10 @@ mod tests {
         std::os::unix::fs::symlink(&victim, root.path().join("file"))?;
         let roots = [root.path().to_owned()];
         for path in ["folder/victim", "folder/new/x"] {
-            let written = write(&Target::new(path, &roots)?, b"bundle");
+            let written = write(&TargetFile::new(path, &roots)?, b"bundle");
             assert!(matches!(written, Err(StorageError::Config(_))), "{path}");
         }
-        let target = Target::new("file", &roots)?;
+        let target = TargetFile::new("file", &roots)?;
         assert!(matches!(target.compare(b"kept")?, StoredObject::Other(_)));
         assert!(write(&target, b"bundle")?);
         assert_eq!(fs::read_to_string(root.path().join("file"))?, "bundle");

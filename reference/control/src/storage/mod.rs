@@ -25,7 +25,7 @@ use bytes::Bytes;
 
 use self::clouds::Object;
 use self::filesystem::Partial;
-pub(crate) use self::filesystem::Target;
+pub(crate) use self::filesystem::TargetFile;
 pub(crate) use self::stored_object::{Identity, StoredObject};
 use super::model::{ObjectStorage, Secret};
 
@@ -63,20 +63,20 @@ pub(crate) enum Storage {
     /// Object of a storage.
     Object(Object),
     /// File below a folder of the operator.
-    File(Target),
+    File(TargetFile),
 }
 
 /// Bundle prepared for a write. Dropping it removes the staged file.
 #[derive(Debug)]
 pub(crate) struct Staged {
     archive: Bytes,
-    to: To,
+    to: Recipient,
 }
 
 #[derive(Debug)]
-enum To {
+enum Recipient {
     Object(Object),
-    File(Target, Partial),
+    File(TargetFile, Partial),
 }
 
 impl Storage {
@@ -100,7 +100,7 @@ impl Storage {
             },
         };
         if let Some(filesystem) = &storage.filesystem {
-            let target = Target::new(&filesystem.path, &destinations.roots)?;
+            let target = TargetFile::new(&filesystem.path, &destinations.roots)?;
             return Ok(Self::File(target));
         }
         match clouds::open(storage, secret, destinations)? {
@@ -149,12 +149,12 @@ impl Storage {
     /// When the path is not allowed, or the disk refuses the write.
     pub(crate) async fn stage(&self, archive: &Bytes) -> Result<Staged, StorageError> {
         let to = match self {
-            Self::Object(object) => To::Object(object.clone()),
+            Self::Object(object) => Recipient::Object(object.clone()),
             Self::File(target) => {
                 let (target, archive) = (target.clone(), archive.clone());
                 let staged = blocking(move || {
                     let partial = target.stage(&archive)?;
-                    Ok(To::File(target, partial))
+                    Ok(Recipient::File(target, partial))
                 });
                 staged.await?
             }
@@ -174,8 +174,8 @@ impl Staged {
     pub(crate) async fn place(self, seen: &StoredObject) -> Result<Option<Identity>, StorageError> {
         let Self { archive, to } = self;
         match to {
-            To::Object(object) => object.write(&archive, seen).await,
-            To::File(target, partial) => {
+            Recipient::Object(object) => object.write(&archive, seen).await,
+            Recipient::File(target, partial) => {
                 let placed = blocking(move || target.place(partial)).await?;
                 Ok(placed.then(Identity::default))
             }

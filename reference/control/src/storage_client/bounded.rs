@@ -37,7 +37,7 @@ impl HttpService for Bounded {
         let proofs = credentials(request.headers());
         let (head, body) = self.0.call(request).await?.into_parts();
         if head.status == StatusCode::PARTIAL_CONTENT && !is_countable(&head.headers) {
-            return Err(HttpError::new(HttpErrorKind::Decode, Uncountable));
+            return Err(HttpError::new(HttpErrorKind::Decode, InvalidRange));
         }
         if !head.status.is_client_error() && !head.status.is_server_error() {
             return Ok(HttpResponse::from_parts(head, body));
@@ -51,7 +51,7 @@ impl HttpService for Bounded {
 /// Error for a response with a byte range that would overflow.
 #[derive(Debug, thiserror::Error)]
 #[error("the storage names an impossible range of bytes")]
-struct Uncountable;
+struct InvalidRange;
 
 /// Returns true if the numbers in `Content-Range` cannot overflow. The library refuses other
 /// invalid ranges.

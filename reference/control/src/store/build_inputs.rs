@@ -72,11 +72,11 @@ fn followed(statement: &str) -> String {
 
 /// Root resources of a build; statements see these and everything they require as `reached`.
 #[derive(Debug)]
-struct Reached {
+struct RootResources {
     users: Vec<i64>,
 }
 
-impl Reached {
+impl RootResources {
     /// Returns a query whose statement can use `reached`.
     fn query(&self, statement: &str) -> Query<'static, Any, AnyArguments> {
         let users: Vec<_> = (1..=self.users.len()).map(|at| format!("${at}")).collect();
@@ -117,7 +117,7 @@ impl Store {
         };
         let mut users = vec![bundle];
         users.extend(stacks(&mut transaction, &mut inputs).await?);
-        let reached = Reached { users };
+        let reached = RootResources { users };
         if let Some(refused) = first_forbidden(&mut transaction, &reached).await? {
             return Err(refused);
         }
@@ -146,7 +146,7 @@ impl Store {
         };
         let storage = inputs.bundle.object_storage.as_ref();
         if storage.is_some_and(|storage| storage.credentials().is_some()) {
-            let alone = Reached {
+            let alone = RootResources {
                 users: vec![bundle],
             };
             let mut secrets = secrets(&mut connection, &alone).await?;
@@ -195,7 +195,7 @@ async fn stacks(
 /// Returns the first reference to a source that may not be followed any more, if any.
 async fn first_forbidden(
     transaction: &mut Transaction<'static, Any>,
-    reached: &Reached,
+    reached: &RootResources,
 ) -> Result<Option<StoreError>, StoreError> {
     let select = reached.query(&followed(FORBIDDEN));
     let Some(row) = select.fetch_optional(&mut **transaction).await? else {
@@ -210,7 +210,7 @@ async fn first_forbidden(
 /// Returns the paths and JSON of documents, by their sources.
 async fn documents(
     transaction: &mut Transaction<'static, Any>,
-    reached: &Reached,
+    reached: &RootResources,
     limit: u64,
 ) -> Result<ById<Vec<(String, String)>>, StoreError> {
     let mut rows = reached.query(DOCUMENTS).fetch(&mut **transaction);
@@ -230,7 +230,7 @@ async fn documents(
 /// Returns the secrets that resources name, by resource, if they exist and may be used.
 async fn secrets(
     connection: &mut AnyConnection,
-    reached: &Reached,
+    reached: &RootResources,
 ) -> Result<ById<BTreeMap<String, String>>, StoreError> {
     let select = reached.query(&followed(SECRETS));
     let mut secrets: ById<BTreeMap<_, _>> = HashMap::new();
@@ -257,7 +257,7 @@ mod tests {
         let store = Store::connect(&url).await?;
         let seal = || Tested::Ok(String::new());
         store.prepare(|_| Tested::Ok(()), seal).await?;
-        let reached = Reached {
+        let reached = RootResources {
             users: vec![1, 2, 3],
         };
         for statement in [SOURCES, DOCUMENTS, SECRETS, FORBIDDEN] {

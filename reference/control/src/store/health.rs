@@ -12,7 +12,7 @@ use tokio::sync::Mutex;
 use tracing::{error, warn};
 
 use super::database_error::DatabaseError;
-use super::schema_check::{Checked, quick_check};
+use super::schema_check::{CorruptionCheck, quick_check};
 use super::{Database, DatabaseUrl, files};
 
 /// Timeout of one probe; afterwards the probe's connection is dropped.
@@ -126,11 +126,11 @@ impl Probe {
             return;
         }
         match quick_check(&self.url, CHECK).await {
-            Ok(Checked::Damaged(why)) => {
+            Ok(CorruptionCheck::Damaged(why)) => {
                 error!(why, "the database is damaged");
                 self.damaged.store(true, Ordering::Relaxed);
             }
-            Ok(Checked::Sound | Checked::Unfinished) => {}
+            Ok(CorruptionCheck::Sound | CorruptionCheck::Unfinished) => {}
             Err(failure) => {
                 warn!(%failure, "the database could not be checked for damage");
                 self.suspect();

@@ -44,6 +44,6 @@ pub(crate) use error::StoreError;
 pub(crate) use files::tighten;
 pub(crate) use health::Probe;
 pub(crate) use resources::Row;
-pub(crate) use schema_check::{Contents, Unusable, inspect};
+pub(crate) use schema_check::{Contents, UnusableDatabase, inspect};
 pub(crate) use statuses::{MAX_STATUSES, Status};
 pub(crate) use storage_locations::ClaimOutcome;

@@ -58,7 +58,7 @@ pub(crate) enum Contents {
 
 /// Reason why a database cannot be used at all.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Unusable {
+pub(crate) enum UnusableDatabase {
     #[error("`{0}` is not a database")]
     NoDatabase(String),
     #[error("{name} belongs to another program ({why}); nothing was written to it")]
@@ -78,7 +78,7 @@ pub(crate) enum Unusable {
 
 /// Result of a corruption check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Checked {
+pub(crate) enum CorruptionCheck {
     /// No corruption.
     Sound,
     /// Corruption, with a description.
@@ -91,7 +91,7 @@ pub(crate) enum Checked {
 ///
 /// # Errors
 /// When it is not a database, another program's, damaged, locked, newer, or unreachable.
-pub(crate) async fn inspect(url: &DatabaseUrl) -> Result<Contents, Unusable> {
+pub(crate) async fn inspect(url: &DatabaseUrl) -> Result<Contents, UnusableDatabase> {
     match url.database() {
         Some(Database::File(_)) => inspect_file(url).await,
         Some(Database::Postgres) => inspect_server(url).await,
@@ -99,7 +99,7 @@ pub(crate) async fn inspect(url: &DatabaseUrl) -> Result<Contents, Unusable> {
     }
 }
 
-async fn inspect_file(url: &DatabaseUrl) -> Result<Contents, Unusable> {
+async fn inspect_file(url: &DatabaseUrl) -> Result<Contents, UnusableDatabase> {
     let Some(path) = url.path() else {
         return Ok(Contents::Nothing);
     };
@@ -109,15 +109,15 @@ async fn inspect_file(url: &DatabaseUrl) -> Result<Contents, Unusable> {
     }
     let name = format!("database `{}`", path.display());
     let failed = |failure: sqlx::Error| match DatabaseError::of(&failure) {
-        DatabaseError::Locked => Unusable::Locked(name.clone()),
+        DatabaseError::Locked => UnusableDatabase::Locked(name.clone()),
         DatabaseError::Damaged if is_no_database(&failure) => {
-            Unusable::NoDatabase(path.display().to_string())
+            UnusableDatabase::NoDatabase(path.display().to_string())
         }
-        DatabaseError::Damaged => Unusable::Damaged {
+        DatabaseError::Damaged => UnusableDatabase::Damaged {
             name: name.clone(),
             why: failure.to_string(),
         },
-        _ => Unusable::Failed {
+        _ => UnusableDatabase::Failed {
             name: name.clone(),
             failure,
         },
@@ -131,9 +131,11 @@ async fn inspect_file(url: &DatabaseUrl) -> Result<Contents, Unusable> {
     connection.close().await.map_err(failed)?;
     let begun = Instant::now();
     match quick_check(url, CHECK).await.map_err(failed)? {
-        Checked::Sound => info!(took = ?begun.elapsed(), "the database was checked for damage"),
-        Checked::Damaged(why) => return Err(Unusable::Damaged { name, why }),
-        Checked::Unfinished => warn!(
+        CorruptionCheck::Sound => {
+            info!(took = ?begun.elapsed(), "the database was checked for damage")
+        }
+        CorruptionCheck::Damaged(why) => return Err(UnusableDatabase::Damaged { name, why }),
+        CorruptionCheck::Unfinished => warn!(
             "the database is too large to check it all for damage at the start; \
              `sqlite3 FILE 'PRAGMA quick_check'` does"
         ),
@@ -146,7 +148,7 @@ async fn inspect_file(url: &DatabaseUrl) -> Result<Contents, Unusable> {
 async fn read_file(
     connection: &mut SqliteConnection,
     name: &str,
-) -> Result<Result<Contents, Unusable>, sqlx::Error> {
+) -> Result<Result<Contents, UnusableDatabase>, sqlx::Error> {
     for mark in ["application_id", "user_version"] {
         let pragma = sqlx::AssertSqlSafe(format!("PRAGMA {mark}"));
         let value: i64 = query(pragma)
@@ -155,7 +157,7 @@ async fn read_file(
             .try_get(0)?;
         // This program sets neither.
         if value != 0 {
-            return Ok(Err(Unusable::Foreign {
+            return Ok(Err(UnusableDatabase::Foreign {
                 name: name.to_owned(),
                 why: format!("its {mark} is {value}"),
             }));
@@ -171,7 +173,7 @@ async fn read_file(
     if !FIRST.iter().all(|table| there.contains(table)) {
         return Ok(match tables_found.first() {
             None => Ok(Contents::Nothing),
-            Some(table) => Err(Unusable::Foreign {
+            Some(table) => Err(UnusableDatabase::Foreign {
                 name: name.to_owned(),
                 why: format!("it has a table `{table}`"),
             }),
@@ -185,11 +187,11 @@ async fn read_file(
     Ok(check_steps(steps, check))
 }
 
-async fn inspect_server(url: &DatabaseUrl) -> Result<Contents, Unusable> {
+async fn inspect_server(url: &DatabaseUrl) -> Result<Contents, UnusableDatabase> {
     let name = "the PostgreSQL database".to_owned();
     let mut connection = match connect_server(url).await {
         Ok(connection) => connection,
-        Err(failure) => return Err(Unusable::Failed { name, failure }),
+        Err(failure) => return Err(UnusableDatabase::Failed { name, failure }),
     };
     let read = async {
         let tables = "SELECT CAST(tablename AS TEXT) FROM pg_catalog.pg_tables \
@@ -202,7 +204,7 @@ async fn inspect_server(url: &DatabaseUrl) -> Result<Contents, Unusable> {
             // Unrelated tables may exist in the same schema.
             return Ok(match TABLES.iter().find(|table| there.contains(**table)) {
                 None => Ok(Contents::Nothing),
-                Some(table) => Err(Unusable::Foreign {
+                Some(table) => Err(UnusableDatabase::Foreign {
                     name: "the PostgreSQL schema".to_owned(),
                     why: format!("it has a table `{table}`"),
                 }),
@@ -217,7 +219,7 @@ async fn inspect_server(url: &DatabaseUrl) -> Result<Contents, Unusable> {
     };
     let contents = match read.await {
         Ok(contents) => contents?,
-        Err(failure) => return Err(Unusable::Failed { name, failure }),
+        Err(failure) => return Err(UnusableDatabase::Failed { name, failure }),
     };
     // It does not matter whether the server is notified of the close.
     drop(connection.close().await);
@@ -225,10 +227,10 @@ async fn inspect_server(url: &DatabaseUrl) -> Result<Contents, Unusable> {
 }
 
 /// Returns the contents of a database of this program, unless a newer version has migrated it.
-fn check_steps(steps: i64, check: Option<String>) -> Result<Contents, Unusable> {
+fn check_steps(steps: i64, check: Option<String>) -> Result<Contents, UnusableDatabase> {
     match usize::try_from(steps) {
         Ok(steps) if steps <= STEPS.len() => Ok(Contents::Ours { check }),
-        _ => Err(Unusable::Newer),
+        _ => Err(UnusableDatabase::Newer),
     }
 }
 
@@ -239,7 +241,7 @@ fn check_steps(steps: i64, check: Option<String>) -> Result<Contents, Unusable> 
 pub(crate) async fn quick_check(
     url: &DatabaseUrl,
     budget: Duration,
-) -> Result<Checked, sqlx::Error> {
+) -> Result<CorruptionCheck, sqlx::Error> {
     let mut connection = connect_file(url).await?;
     let deadline = Instant::now() + budget;
     let mut handle = connection.lock_handle().await?;
@@ -250,11 +252,11 @@ pub(crate) async fn quick_check(
         .await
         .and_then(|row| row.try_get::<String, _>(0));
     let checked = match checked {
-        Ok(found) if found == "ok" => Ok(Checked::Sound),
-        Ok(found) => Ok(Checked::Damaged(found)),
-        Err(_) if Instant::now() >= deadline => Ok(Checked::Unfinished),
+        Ok(found) if found == "ok" => Ok(CorruptionCheck::Sound),
+        Ok(found) => Ok(CorruptionCheck::Damaged(found)),
+        Err(_) if Instant::now() >= deadline => Ok(CorruptionCheck::Unfinished),
         Err(failure) if DatabaseError::of(&failure) == DatabaseError::Damaged => {
-            Ok(Checked::Damaged(failure.to_string()))
+            Ok(CorruptionCheck::Damaged(failure.to_string()))
         }
         Err(failure) => Err(failure),
     };

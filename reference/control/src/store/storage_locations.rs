@@ -16,7 +16,7 @@ use tracing::warn;
 use super::Store;
 use super::error::StoreError;
 use super::upsert::Upsert;
-use crate::model::{Bundle, Entry, ObjectStorage, Places};
+use crate::model::{Bundle, Entry, LocationDigests, ObjectStorage};
 use crate::principal::Principal;
 use crate::storage_location;
 
@@ -91,7 +91,7 @@ impl Store {
                 transaction,
                 bundle.id,
                 &entry.places.own,
-                &Places::default(),
+                &LocationDigests::default(),
             )
             .await?;
         }
@@ -119,7 +119,13 @@ impl Store {
             let held = BTreeSet::new();
             if let Some(holder) = claim_places(&mut transaction, id, &held, &places).await? {
                 warn_of_conflict(&name, &holder.name);
-                release_places(&mut transaction, id, &places.own, &Places::default()).await?;
+                release_places(
+                    &mut transaction,
+                    id,
+                    &places.own,
+                    &LocationDigests::default(),
+                )
+                .await?;
             }
         }
         transaction.commit().await?;
@@ -144,7 +150,7 @@ impl Store {
         &self,
         bundle: i64,
         storage: &ObjectStorage,
-        places: &Places,
+        places: &LocationDigests,
     ) -> Result<ClaimOutcome, StoreError> {
         if places_of(self.reader(), bundle).await? == places.own {
             return Ok(ClaimOutcome::Own);
@@ -248,7 +254,7 @@ async fn claim_places(
     transaction: &mut Transaction<'static, Any>,
     id: i64,
     held: &BTreeSet<String>,
-    wanted: &Places,
+    wanted: &LocationDigests,
 ) -> Result<Option<Holder>, StoreError> {
     if wanted.own == *held {
         return Ok(None);
@@ -355,7 +361,7 @@ async fn release_places(
     transaction: &mut Transaction<'static, Any>,
     id: i64,
     held: &BTreeSet<String>,
-    wanted: &Places,
+    wanted: &LocationDigests,
 ) -> Result<(), StoreError> {
     let left: Vec<&String> = held.difference(&wanted.own).collect();
     for place in &left {

@@ -30,7 +30,7 @@ use tracing::{error, info, warn};
 
 use self::permits::Permits;
 use self::repository_cache::WorkFolder;
-use self::trial::{Next, Trials};
+use self::trial::{NextBuild, Trials};
 use self::turns::Turns;
 use super::Control;
 use super::builder::Access;
@@ -247,11 +247,12 @@ impl Shared {
         }
         let next = trials.next(self.slots.are_idle(), Instant::now());
         let begun = match next {
-            Next::Others => self.start_unsuspected(builds, given_up).await?,
-            Next::Trial | Next::Nothing => false,
+            NextBuild::Others => self.start_unsuspected(builds, given_up).await?,
+            NextBuild::Trial | NextBuild::Nothing => false,
         };
-        let is_free = next == Next::Others && !begun && trials.may_start() && self.slots.are_idle();
-        if next == Next::Trial || is_free {
+        let is_free =
+            next == NextBuild::Others && !begun && trials.may_start() && self.slots.are_idle();
+        if next == NextBuild::Trial || is_free {
             self.start_trial(builds, given_up, trials).await?;
         }
         Ok(more)

@@ -25,7 +25,7 @@ pub(super) type TrialGuard = Arc<()>;
 
 /// Kind of the builds to start next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum NextBuild {
     /// Other builds; a trial if there are none, and no trial runs.
     Others,
     /// A trial.
@@ -60,20 +60,20 @@ impl Trials {
     }
 
     /// Returns what to start now, depending on whether any builds run.
-    pub(super) fn next(&self, is_idle: bool, now: Instant) -> Next {
+    pub(super) fn next(&self, is_idle: bool, now: Instant) -> NextBuild {
         if let Some((_, begun)) = &self.runs
             && self.is_running()
         {
             return match now.duration_since(*begun) < ALONE {
-                true => Next::Nothing,
-                false => Next::Others,
+                true => NextBuild::Nothing,
+                false => NextBuild::Others,
             };
         }
         match self.waits.map(|since| now.duration_since(since)) {
-            None => Next::Others,
-            Some(waited) if waited < PATIENCE => Next::Others,
-            Some(waited) if is_idle || waited >= PATIENCE + DRAIN => Next::Trial,
-            Some(_) => Next::Nothing,
+            None => NextBuild::Others,
+            Some(waited) if waited < PATIENCE => NextBuild::Others,
+            Some(waited) if is_idle || waited >= PATIENCE + DRAIN => NextBuild::Trial,
+            Some(_) => NextBuild::Nothing,
         }
     }
 
@@ -95,17 +95,17 @@ mod tests {
         let start = Instant::now();
         let at = |seconds: u64| start + Duration::from_secs(seconds);
         let mut trials = Trials::default();
-        assert_eq!(trials.next(true, at(0)), Next::Others);
+        assert_eq!(trials.next(true, at(0)), NextBuild::Others);
         assert!(!trials.may_start());
         trials.set_waiting(true, at(0));
         assert!(trials.may_start());
         for (seconds, is_idle, next) in [
-            (1, true, Next::Others),
-            (29, false, Next::Others),
-            (30, false, Next::Nothing),
-            (30, true, Next::Trial),
-            (59, false, Next::Nothing),
-            (60, false, Next::Trial),
+            (1, true, NextBuild::Others),
+            (29, false, NextBuild::Others),
+            (30, false, NextBuild::Nothing),
+            (30, true, NextBuild::Trial),
+            (59, false, NextBuild::Nothing),
+            (60, false, NextBuild::Trial),
         ] {
             trials.set_waiting(true, at(seconds));
             assert_eq!(trials.next(is_idle, at(seconds)), next, "{seconds}");
@@ -114,16 +114,16 @@ mod tests {
         trials.set_waiting(true, at(101));
         assert!(!trials.may_start(), "one at a time");
         for (seconds, next) in [
-            (101, Next::Nothing),
-            (159, Next::Nothing),
-            (160, Next::Others),
+            (101, NextBuild::Nothing),
+            (159, NextBuild::Nothing),
+            (160, NextBuild::Others),
             // Another one waits, but this one has not finished.
-            (500, Next::Others),
+            (500, NextBuild::Others),
         ] {
             assert_eq!(trials.next(false, at(seconds)), next, "{seconds}");
         }
         drop(held);
-        assert_eq!(trials.next(true, at(102)), Next::Others);
+        assert_eq!(trials.next(true, at(102)), NextBuild::Others);
         assert!(trials.may_start());
         trials.set_waiting(false, at(103));
         assert!(!trials.may_start());

@@ -73,7 +73,7 @@ fn verifier(
 ) -> Result<Arc<dyn ServerCertVerifier>, HostError> {
     let provider = Arc::clone(provider);
     Ok(match trust {
-        Trust::Any => Arc::new(Anyone(provider)),
+        Trust::Any => Arc::new(AcceptAny(provider)),
         Trust::Authorities(authorities) => {
             let mut roots = RootCertStore::empty();
             for authority in certificates(authorities) {
@@ -95,9 +95,9 @@ fn certificates(all: Vec<Vec<u8>>) -> impl Iterator<Item = CertificateDer<'stati
 
 /// Verifier that accepts any certificate, for requests that ask for this.
 #[derive(Debug)]
-struct Anyone(Arc<CryptoProvider>);
+struct AcceptAny(Arc<CryptoProvider>);
 
-impl ServerCertVerifier for Anyone {
+impl ServerCertVerifier for AcceptAny {
     fn verify_server_cert(
         &self,
         _certificate: &CertificateDer<'_>,

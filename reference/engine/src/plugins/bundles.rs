@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tracing::info;
 
 use super::download::failure;
-use super::poll::Target;
+use super::poll::Pollable;
 use super::status_registry::{BundleStatus, Failure};
 use super::{Host, Plugins};
 use bundle::Bundle;
@@ -20,7 +20,7 @@ pub(super) struct Loader {
     pub(super) number: u64,
 }
 
-impl Target for Loader {
+impl Pollable for Loader {
     fn name(&self) -> &str {
         &self.name
     }

@@ -9,7 +9,7 @@ use tracing::info;
 use super::download::{Downloader, Reading};
 use super::manager::{Manager, Task, Tasks};
 use super::persistence;
-use super::poll::{Poller, Target, wrong};
+use super::poll::{Pollable, Poller, wrong};
 use super::status_registry::{BundleStatus, DISCOVERY, Failure};
 use crate::config;
 use crate::host::SystemHost;
@@ -53,7 +53,7 @@ impl Manager {
     }
 }
 
-impl Target for Discoverer {
+impl Pollable for Discoverer {
     fn name(&self) -> &str {
         DISCOVERY
     }

@@ -14,7 +14,7 @@ use crate::config::{Delay, Source, Trigger};
 use bundle::Bundle;
 
 /// Receiver of a bundle that is downloaded repeatedly.
-pub(super) trait Target: Send + Sync + 'static {
+pub(super) trait Pollable: Send + Sync + 'static {
     /// Name of the bundle in the log.
     fn name(&self) -> &str;
 
@@ -39,7 +39,7 @@ pub(super) struct Poller<T> {
     kept: Option<PathBuf>,
 }
 
-impl<T: Target> Poller<T> {
+impl<T: Pollable> Poller<T> {
     /// Creates a poller of a source, which persists the archive at `kept` if so configured.
     pub(super) fn new(target: T, source: &Source, downloader: Downloader, kept: PathBuf) -> Self {
         Self {

@@ -41,7 +41,7 @@ pub(crate) struct Collectors {
     failed: Family<Failed, Count>,
     /// Number of distinct failures.
     failures: AtomicU64,
-    durations: Family<Stage, Histogram, Buckets>,
+    durations: Family<StageLabels, Histogram, Buckets>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -74,13 +74,13 @@ struct Failed {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Stage {
+struct StageLabels {
     name: String,
     stage: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Uploaded {
+struct UploadLabels {
     code: &'static str,
     http_code: String,
 }
@@ -136,7 +136,7 @@ impl Collectors {
             for stage in STAGES {
                 if let Some(time) = status.times.get(stage) {
                     let name = name.clone();
-                    let durations = self.durations.get_or_create(&Stage { name, stage });
+                    let durations = self.durations.get_or_create(&StageLabels { name, stage });
                     #[expect(clippy::cast_precision_loss, reason = "the clock is less precise")]
                     durations.observe(*time as f64);
                 }
@@ -212,7 +212,7 @@ fn bundles(registry: &mut Registry, bundles: &[(String, BundleStatus)]) {
 fn decisions(registry: &mut Registry, plugins: &Plugins, upload: Option<&Upload>) {
     let failure = plugins.statuses.upload_failure();
     let http_code = failure.as_ref().and_then(|failure| failure.http_code);
-    let uploaded = Uploaded {
+    let uploaded = UploadLabels {
         code: failure.map_or("", |failure| failure.code),
         http_code: http_code.map(|code| code.to_string()).unwrap_or_default(),
     };

@@ -22,7 +22,7 @@ pub(crate) enum Admission {
 /// Reason why a connection ends before its client closes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Leaving {
+pub(crate) enum CloseReason {
     /// The server stops: requests that were already sent are still answered.
     Finish = 1,
     /// Another connection needs the place of this one.
@@ -259,22 +259,22 @@ impl Activity {
     }
 
     /// Asks the connection to end.
-    pub(crate) fn leave(&self, why: Leaving) {
+    pub(crate) fn leave(&self, why: CloseReason) {
         self.leaving.fetch_max(why as u8, Ordering::Release);
         self.told.notify_waiters();
     }
 
     /// Reason why the connection is asked to end, if it is.
-    pub(crate) fn leaving(&self) -> Option<Leaving> {
+    pub(crate) fn leaving(&self) -> Option<CloseReason> {
         match self.leaving.load(Ordering::Acquire) {
             0 => None,
-            why if why == Leaving::Finish as u8 => Some(Leaving::Finish),
-            _ => Some(Leaving::Yield),
+            why if why == CloseReason::Finish as u8 => Some(CloseReason::Finish),
+            _ => Some(CloseReason::Yield),
         }
     }
 
     /// Waits until the connection is asked to end for this reason or a stronger one.
-    pub(super) async fn until_leaving(&self, least: Leaving) {
+    pub(super) async fn until_leaving(&self, least: CloseReason) {
         loop {
             let told = self.told.notified();
             if self.leaving().is_some_and(|why| why as u8 >= least as u8) {

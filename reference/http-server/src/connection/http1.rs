@@ -12,7 +12,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tracing::debug;
 
 use super::Connection;
-use super::activity::{Activity, Leaving};
+use super::activity::{Activity, CloseReason};
 use super::socket::Socket;
 use super::stream::Stream;
 use crate::error::{ApiError, Code};
@@ -44,7 +44,7 @@ pub(super) async fn serve<S: Service>(connection: Connection<S>, stream: Stream<
             ended = &mut conversation => break ended,
             why = &mut leaving, if !left => {
                 left = true;
-                if why == Leaving::Yield && activity.is_idle() {
+                if why == CloseReason::Yield && activity.is_idle() {
                     return debug!(%peer, "closed to make room for another connection");
                 }
                 Pin::new(&mut conversation).graceful_shutdown();
@@ -70,12 +70,12 @@ pub(super) async fn serve<S: Service>(connection: Connection<S>, stream: Stream<
 
 /// Waits until the connection is asked to end, and a little longer if the server stops. Returns the
 /// reason.
-async fn leaving(activity: &Activity) -> Leaving {
-    activity.until_leaving(Leaving::Finish).await;
-    if activity.leaving() == Some(Leaving::Finish) {
+async fn leaving(activity: &Activity) -> CloseReason {
+    activity.until_leaving(CloseReason::Finish).await;
+    if activity.leaving() == Some(CloseReason::Finish) {
         tokio::time::sleep(UNDER_WAY).await;
     }
-    activity.leaving().unwrap_or(Leaving::Finish)
+    activity.leaving().unwrap_or(CloseReason::Finish)
 }
 
 /// Encodes the response to a malformed request, which is the last one of a connection.

@@ -11,7 +11,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 use tracing::debug;
 
 use super::Connection;
-use super::activity::Leaving;
+use super::activity::CloseReason;
 use super::socket::Socket;
 use super::stream::Stream;
 use crate::service::Service;
@@ -69,9 +69,9 @@ pub(super) async fn serve<S: Service>(connection: Connection<S>, stream: Stream<
         );
     let mut looks = interval((write_timeout / 8).max(LOOK_PERIOD));
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut finishing = pin!(activity.until_leaving(Leaving::Finish));
+    let mut finishing = pin!(activity.until_leaving(CloseReason::Finish));
     let mut yielding = pin!(async {
-        activity.until_leaving(Leaving::Yield).await;
+        activity.until_leaving(CloseReason::Yield).await;
         sleep(FAREWELL).await;
     });
     let (mut finished, mut yielded) = (false, false);

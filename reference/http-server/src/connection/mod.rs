@@ -26,7 +26,7 @@ mod socket;
 mod stream;
 mod timer;
 
-use activity::{Activity, Leaving};
+use activity::{Activity, CloseReason};
 use exchange::Exchange;
 use respond::HttpResponse;
 use socket::Socket;
@@ -61,7 +61,7 @@ impl<S: Service> Connection<S> {
         let handshake = timeout(server.options.header_timeout, tls.accept(stream));
         let shaken = tokio::select! {
             shaken = handshake => shaken,
-            () = self.activity.until_leaving(Leaving::Yield) => return,
+            () = self.activity.until_leaving(CloseReason::Yield) => return,
         };
         match shaken {
             Ok(Ok(stream)) => {
@@ -88,7 +88,7 @@ impl<S: Service> Connection<S> {
         let recognised = timeout(options.header_timeout, stream.recognise());
         let recognised = tokio::select! {
             recognised = recognised => recognised,
-            () = self.activity.until_leaving(Leaving::Yield) => return,
+            () = self.activity.until_leaving(CloseReason::Yield) => return,
             () = self.idle_at_stop() => return,
         };
         match recognised {
@@ -101,7 +101,7 @@ impl<S: Service> Connection<S> {
 
     /// Completes when the server stops and requests in transit have had time to arrive.
     async fn idle_at_stop(&self) {
-        self.activity.until_leaving(Leaving::Finish).await;
+        self.activity.until_leaving(CloseReason::Finish).await;
         tokio::time::sleep(http1::UNDER_WAY).await;
     }
 

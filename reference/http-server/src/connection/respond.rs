@@ -14,8 +14,8 @@ use tracing::error;
 use super::Connection;
 use super::activity::{Admission, BodyLength};
 use super::exchange::Exchange;
-use super::response_stream::Sent;
-use crate::access_log::{Arrival, Number};
+use super::response_stream::TrackedBody;
+use crate::access_log::{Number, RequestInfo};
 use crate::error::{ApiError, Code};
 use crate::reply::Reply;
 use crate::request_body::receive;
@@ -23,7 +23,7 @@ use crate::response::{Sending, admit};
 use crate::service::Service;
 
 /// HTTP response that is being sent.
-pub(super) type HttpResponse = hyper::Response<Sent<Sending>>;
+pub(super) type HttpResponse = hyper::Response<TrackedBody<Sending>>;
 
 impl<S: Service> Connection<S> {
     /// Receives one request, has it answered, and writes the access log.
@@ -34,7 +34,7 @@ impl<S: Service> Connection<S> {
     ) -> HttpResponse {
         let begun = Instant::now();
         let (parts, body) = request.into_parts();
-        let arrival = Arrival {
+        let arrival = RequestInfo {
             number: Number::default(),
             client: self.peer,
             method: parts.method.clone(),
@@ -57,7 +57,7 @@ impl<S: Service> Connection<S> {
         }
         let line = arrival.answered(reply.status, span);
         let exchange = Arc::new(exchange);
-        Sending::response(reply, share, line).map(|body| Sent::new(body, exchange))
+        Sending::response(reply, share, line).map(|body| TrackedBody::new(body, exchange))
     }
 
     /// Answers one request; abandons it when the client has closed its side.
@@ -65,7 +65,7 @@ impl<S: Service> Connection<S> {
         &self,
         parts: Parts,
         body: Incoming,
-        arrival: &Arrival,
+        arrival: &RequestInfo,
         exchange: &Exchange,
     ) -> Reply {
         self.activity.set_answering(true);
@@ -85,7 +85,7 @@ impl<S: Service> Connection<S> {
         &self,
         parts: Parts,
         body: Incoming,
-        arrival: &Arrival,
+        arrival: &RequestInfo,
         exchange: &Exchange,
     ) -> Reply {
         let probes =

@@ -10,28 +10,28 @@ use hyper::body::{Body, Frame, SizeHint};
 use super::exchange::Exchange;
 
 /// Body of a response, which keeps its exchange open until its last byte is sent.
-pub(super) struct Sent<B> {
+pub(super) struct TrackedBody<B> {
     body: B,
     exchange: Arc<Exchange>,
 }
 
-impl<B> Sent<B> {
+impl<B> TrackedBody<B> {
     pub(super) fn new(body: B, exchange: Arc<Exchange>) -> Self {
         Self { body, exchange }
     }
 }
 
-impl<B: Body<Data = Bytes> + Unpin> Body for Sent<B> {
-    type Data = Part;
+impl<B: Body<Data = Bytes> + Unpin> Body for TrackedBody<B> {
+    type Data = TrackedPart;
     type Error = B::Error;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Part>, B::Error>>> {
+    ) -> Poll<Option<Result<Frame<TrackedPart>, B::Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(context);
         let part = |frame: Frame<Bytes>| {
-            frame.map_data(|bytes| Part::new(bytes, Arc::clone(&self.exchange)))
+            frame.map_data(|bytes| TrackedPart::new(bytes, Arc::clone(&self.exchange)))
         };
         polled.map(|frame| frame.map(|frame| frame.map(part)))
     }
@@ -47,25 +47,25 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Sent<B> {
 
 /// Part of a response. HTTP/2 retains it until the client has window for it, so that its lifetime
 /// and remaining length show whether the client reads.
-pub(super) struct Part {
+pub(super) struct TrackedPart {
     bytes: Bytes,
     exchange: Arc<Exchange>,
 }
 
-impl Part {
+impl TrackedPart {
     fn new(bytes: Bytes, exchange: Arc<Exchange>) -> Self {
         exchange.begin_part();
         Self { bytes, exchange }
     }
 }
 
-impl Drop for Part {
+impl Drop for TrackedPart {
     fn drop(&mut self) {
         self.exchange.end_part();
     }
 }
 
-impl Buf for Part {
+impl Buf for TrackedPart {
     fn remaining(&self) -> usize {
         self.bytes.remaining()
     }

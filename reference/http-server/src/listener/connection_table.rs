@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::address::Address;
-use crate::connection::activity::{Activity, Admission, Leaving};
+use crate::connection::activity::{Activity, Admission, CloseReason};
 
 /// Age from which a connection without any request is closed before those between requests.
 const SILENT: Duration = Duration::from_millis(100);
@@ -96,7 +96,7 @@ impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
     /// Asks all connections to end.
     pub(super) fn finish(&self) {
         for entry in self.open.values() {
-            entry.activity.leave(Leaving::Finish);
+            entry.activity.leave(CloseReason::Finish);
         }
     }
 
@@ -211,7 +211,7 @@ impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
         let Some((id, entry)) = id.and_then(|id| Some((id, self.open.get(&id)?))) else {
             return false;
         };
-        entry.activity.leave(Leaving::Yield);
+        entry.activity.leave(CloseReason::Yield);
         self.remove(id);
         true
     }
@@ -260,12 +260,12 @@ mod tests {
     };
 
     /// Connections by number, and their activities.
-    struct Crowd {
+    struct TestConnections {
         registry: Registry<usize>,
         activities: Vec<Arc<Activity>>,
     }
 
-    impl Crowd {
+    impl TestConnections {
         fn new() -> Self {
             Self {
                 registry: Registry::new(LIMITS),
@@ -291,7 +291,8 @@ mod tests {
         /// Connections that are asked to make room.
         fn leaving(&self) -> Vec<usize> {
             let all = self.activities.iter().enumerate();
-            let leaving = all.filter(|(_, activity)| activity.leaving() == Some(Leaving::Yield));
+            let leaving =
+                all.filter(|(_, activity)| activity.leaving() == Some(CloseReason::Yield));
             leaving.map(|(id, _)| id).collect()
         }
     }
@@ -328,7 +329,7 @@ mod tests {
             ("127.0.0.6", false, Admission::Reserve, &[1, 3, 4, 7, 8]),
         ];
         let found = promptly(|| {
-            let (begun, mut crowd) = (Instant::now(), Crowd::new());
+            let (begun, mut crowd) = (Instant::now(), TestConnections::new());
             let found =
                 arrivals.map(|(from, busy, ..)| (crowd.arrive(from, busy), crowd.leaving()));
             (begun, found)
@@ -341,7 +342,7 @@ mod tests {
     #[test]
     fn a_crowd_takes_the_reserve_from_itself() {
         let leaving = promptly(|| {
-            let (begun, mut crowd) = (Instant::now(), Crowd::new());
+            let (begun, mut crowd) = (Instant::now(), TestConnections::new());
             crowd.registry.limits.reserve = 3;
             for from in ["1.0.0.1", "1.0.0.1", "1.0.0.2", "1.0.0.2"] {
                 assert_eq!(crowd.arrive(from, true), Admission::Full);
@@ -358,7 +359,7 @@ mod tests {
     #[test]
     fn who_has_just_come_is_not_pushed_out_by_requests_that_wait() {
         let leaving = promptly(|| {
-            let mut crowd = Crowd::new();
+            let mut crowd = TestConnections::new();
             for from in ["1.0.0.1", "1.0.0.2", "1.0.0.3", "1.0.0.4", "1.0.0.5"] {
                 crowd.arrive(from, true);
             }
@@ -378,7 +379,7 @@ mod tests {
     #[test]
     fn the_longest_idle_goes_first() {
         let leaving = promptly(|| {
-            let mut crowd = Crowd::new();
+            let mut crowd = TestConnections::new();
             crowd.registry.limits.share = 4;
             for (from, busy) in [("1.0.0.1", true), ("1.0.0.2", false), ("1.0.0.3", true)] {
                 crowd.arrive(from, busy);
@@ -408,7 +409,7 @@ mod tests {
 
     #[test]
     fn places_come_free() {
-        let mut crowd = Crowd::new();
+        let mut crowd = TestConnections::new();
         for from in ["1.0.0.1", "1.0.0.1", "1.0.0.2", "1.0.0.2"] {
             assert_eq!(crowd.arrive(from, true), Admission::Full);
         }

@@ -12,7 +12,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
 use tracing::{debug, error, warn};
 
 use super::connection::Connection;
-use super::connection::activity::Leaving;
+use super::connection::activity::CloseReason;
 use super::options::ServeOptions;
 use super::remote_addr::Peer;
 use super::service::{Server, Service};
@@ -93,7 +93,7 @@ impl<S: Service> Acceptor<S> {
         self.registry.finish();
         let backlog = Backlog::new(listener);
         while let Some((stream, peer)) = backlog.next().await {
-            self.serve(stream, peer, Some(Leaving::Finish));
+            self.serve(stream, peer, Some(CloseReason::Finish));
         }
         drop(backlog);
         let grace = self.server.options.shutdown_grace_period;
@@ -118,7 +118,7 @@ impl<S: Service> Acceptor<S> {
     }
 
     /// Serves one connection.
-    fn serve(&mut self, stream: Transport, peer: Peer, leaving: Option<Leaving>) {
+    fn serve(&mut self, stream: Transport, peer: Peer, leaving: Option<CloseReason>) {
         let (activity, place) = self.registry.admit(peer.ip());
         if let Some(why) = leaving {
             activity.leave(why);

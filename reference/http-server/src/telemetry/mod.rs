@@ -65,7 +65,7 @@ impl Current {
 
 /// Properties of a request that its span records.
 #[derive(Debug)]
-pub struct Arriving<'r> {
+pub struct SpanAttributes<'r> {
     /// Method of the request.
     pub method: &'r Method,
     /// Decoded path.

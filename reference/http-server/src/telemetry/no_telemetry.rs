@@ -8,7 +8,7 @@ use http::{HeaderMap, Method, StatusCode, Version};
 use rego::Glob;
 use url::Url;
 
-use super::{Arriving, Settings};
+use super::{Settings, SpanAttributes};
 
 /// Telemetry, which this build cannot have.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl Telemetry {
 
 impl RequestSpan {
     /// Begins the span of a request.
-    pub fn begin(telemetry: Arc<Telemetry>, _: &Arriving<'_>) -> Self {
+    pub fn begin(telemetry: Arc<Telemetry>, _: &SpanAttributes<'_>) -> Self {
         match telemetry.0 {}
     }
 

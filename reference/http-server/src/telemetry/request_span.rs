@@ -12,7 +12,7 @@ use opentelemetry::{Context, KeyValue};
 use opentelemetry_http::HeaderExtractor;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 
-use super::{Arriving, ClientSpan, Telemetry, attributes};
+use super::{ClientSpan, SpanAttributes, Telemetry, attributes};
 
 /// Span of a request. It ends when the request is answered, or when it is dropped. Clones share the
 /// span.
@@ -24,7 +24,7 @@ pub struct RequestSpan {
 
 impl RequestSpan {
     /// Begins the span of a request, as part of the trace in its headers.
-    pub fn begin(telemetry: Arc<Telemetry>, request: &Arriving<'_>) -> Self {
+    pub fn begin(telemetry: Arc<Telemetry>, request: &SpanAttributes<'_>) -> Self {
         let headers = HeaderExtractor(request.headers);
         let propagator = TraceContextPropagator::new();
         let parent = propagator.extract_with_context(&Context::new(), &headers);
@@ -84,7 +84,7 @@ impl RequestSpan {
     }
 }
 
-impl Arriving<'_> {
+impl SpanAttributes<'_> {
     fn header(&self, name: impl http::header::AsHeaderName) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }

@@ -4,7 +4,7 @@ use num_bigint::{BigInt, Sign};
 
 use super::expected::{CallResult, big_integer, mismatch};
 use super::operand::answer;
-use super::{BuiltinLimit, Call, Cost, Failure, Group, Most};
+use super::{BuiltinLimit, Call, Cost, Failure, Group, Maximum};
 use crate::Value;
 use crate::value::{ArithmeticError, Number};
 
@@ -31,7 +31,7 @@ const MAX_BITS: u64 = 400_000;
 pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
     functions: &["plus", "minus", "mul", "sum", "product", "bits."],
     subject: "length of an integer result",
-    most: Most::Bits(MAX_BITS),
+    most: Maximum::Bits(MAX_BITS),
 }];
 
 fn whole(integer: BigInt) -> CallResult {

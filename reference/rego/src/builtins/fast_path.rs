@@ -7,20 +7,20 @@ use crate::Value;
 use crate::value::Number;
 
 /// Fast path of a function: computes the result if the operands are small.
-pub(crate) type Quick = fn(&Value, &Value) -> Option<Small>;
+pub(crate) type FastPath = fn(&Value, &Value) -> Option<SmallResult>;
 
 /// A small result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Small {
+pub(crate) enum SmallResult {
     Bool(bool),
     Integer(i64),
 }
 
-impl From<Small> for Value {
-    fn from(small: Small) -> Self {
+impl From<SmallResult> for Value {
+    fn from(small: SmallResult) -> Self {
         match small {
-            Small::Bool(value) => Self::Bool(value),
-            Small::Integer(value) => Self::Number(Number::from(value)),
+            SmallResult::Bool(value) => Self::Bool(value),
+            SmallResult::Integer(value) => Self::Number(Number::from(value)),
         }
     }
 }
@@ -32,8 +32,8 @@ const SHORT: usize = 128;
 const FEW: usize = 16;
 
 /// Returns the fast path of a function, if it has one.
-pub(crate) fn quick(name: &str) -> Option<Quick> {
-    let quick: Quick = match name {
+pub(crate) fn quick(name: &str) -> Option<FastPath> {
+    let quick: FastPath = match name {
         "contains" => |whole, part| text(whole, part, |whole, part| whole.contains(part)),
         "endswith" => |whole, part| text(whole, part, |whole, part| whole.ends_with(part)),
         "equal" => |left, right| order(left, right, Ordering::is_eq),
@@ -54,16 +54,16 @@ pub(crate) fn quick(name: &str) -> Option<Quick> {
 }
 
 /// Whether a small value is in a set or in an array of few items.
-fn member(sought: &Value, whole: &Value) -> Option<Small> {
+fn member(sought: &Value, whole: &Value) -> Option<SmallResult> {
     let is_small = match sought {
         Value::String(text) => text.len() <= SHORT,
         Value::Number(number) => number.small().is_some(),
         _ => !sought.is_composite(),
     };
     match whole {
-        Value::Set(members) if is_small => Some(Small::Bool(members.contains(sought))),
+        Value::Set(members) if is_small => Some(SmallResult::Bool(members.contains(sought))),
         Value::Array(items) if is_small && items.len() <= FEW => {
-            Some(Small::Bool(items.contains(sought)))
+            Some(SmallResult::Bool(items.contains(sought)))
         }
         _ => None,
     }
@@ -74,17 +74,17 @@ fn integer(
     left: &Value,
     right: &Value,
     compute: impl FnOnce(i64, i64) -> Option<i64>,
-) -> Option<Small> {
+) -> Option<SmallResult> {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => {
-            compute(left.small()?, right.small()?).map(Small::Integer)
+            compute(left.small()?, right.small()?).map(SmallResult::Integer)
         }
         _ => None,
     }
 }
 
 #[inline]
-fn order(left: &Value, right: &Value, holds: impl FnOnce(Ordering) -> bool) -> Option<Small> {
+fn order(left: &Value, right: &Value, holds: impl FnOnce(Ordering) -> bool) -> Option<SmallResult> {
     let order = match (left, right) {
         (Value::Number(left), Value::Number(right)) => left.small()?.cmp(&right.small()?),
         (Value::String(left), Value::String(right)) if left.len().max(right.len()) <= SHORT => {
@@ -92,14 +92,18 @@ fn order(left: &Value, right: &Value, holds: impl FnOnce(Ordering) -> bool) -> O
         }
         _ => return None,
     };
-    Some(Small::Bool(holds(order)))
+    Some(SmallResult::Bool(holds(order)))
 }
 
 #[inline]
-fn text(left: &Value, right: &Value, holds: impl FnOnce(&str, &str) -> bool) -> Option<Small> {
+fn text(
+    left: &Value,
+    right: &Value,
+    holds: impl FnOnce(&str, &str) -> bool,
+) -> Option<SmallResult> {
     match (left, right) {
         (Value::String(left), Value::String(right)) if left.len().max(right.len()) <= SHORT => {
-            Some(Small::Bool(holds(left, right)))
+            Some(SmallResult::Bool(holds(left, right)))
         }
         _ => None,
     }

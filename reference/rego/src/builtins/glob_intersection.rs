@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::expected::CallResult;
 use super::operand::{answer, characters, refuse};
-use super::{BuiltinLimit, Call, Cost, Failure, Group, Most};
+use super::{BuiltinLimit, Call, Cost, Failure, Group, Maximum};
 use crate::Value;
 
 pub(super) const BUILTINS: Group = &[("regex.globs_match", Cost::Stepping, globs_match)];
@@ -15,7 +15,7 @@ const MAX_PAIRS: usize = 4_000_000;
 pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
     functions: &["regex.globs_match"],
     subject: "pairs of places in both patterns",
-    most: Most::Count(MAX_PAIRS),
+    most: Maximum::Count(MAX_PAIRS),
 }];
 
 /// Pattern element: one character from any of the ranges.

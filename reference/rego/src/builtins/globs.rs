@@ -7,7 +7,7 @@ use bstr::ByteSlice;
 use super::expected::{CallResult, misfilled, mistyped_of};
 use super::operand::{answer, any, bytes, characters, not_utf8, refuse, text};
 use super::pattern::Pattern;
-use super::{BuiltinLimit, Call, Cost, Failure, Group, Most};
+use super::{BuiltinLimit, Call, Cost, Failure, Group, Maximum};
 use crate::Value;
 
 pub(super) const BUILTINS: Group = &[
@@ -30,7 +30,7 @@ const MAX_DEPTH: usize = 100;
 pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
     functions: &["glob.match"],
     subject: "nesting of alternatives",
-    most: Most::Levels(MAX_DEPTH),
+    most: Maximum::Levels(MAX_DEPTH),
 }];
 
 /// Pattern in the syntax of `glob.match`.

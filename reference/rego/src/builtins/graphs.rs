@@ -5,7 +5,7 @@ use std::ptr;
 
 use super::expected::{CallResult, Items};
 use super::operand::{answer, any, mistyped, object, refuse};
-use super::{BuiltinLimit, Call, Cost, Failure, Group, Most};
+use super::{BuiltinLimit, Call, Cost, Failure, Group, Maximum};
 use crate::Value;
 use crate::hash::HashSet;
 use crate::value::{Object, Set};
@@ -21,7 +21,7 @@ const MAX_RESULT: usize = 20_000_000;
 pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
     functions: &["graph.reachable_paths"],
     subject: "nodes of all paths together",
-    most: Most::Count(MAX_RESULT),
+    most: Maximum::Count(MAX_RESULT),
 }];
 
 fn start(operands: &[Value]) -> Result<Items<'_>, Failure> {

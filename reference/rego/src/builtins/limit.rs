@@ -10,12 +10,12 @@ pub struct BuiltinLimit {
     /// Quantity that is limited.
     pub subject: &'static str,
     /// Maximum value.
-    pub most: Most,
+    pub most: Maximum,
 }
 
 /// Maximum that a limit allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Most {
+pub enum Maximum {
     /// Bits of a number.
     Bits(u64),
     /// A number of items.
@@ -26,7 +26,7 @@ pub enum Most {
     Levels(usize),
 }
 
-impl fmt::Display for Most {
+impl fmt::Display for Maximum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bits(most) => write!(f, "{} bits", grouped(most)),

@@ -82,9 +82,9 @@ pub use cache_limits::CacheLimits;
 pub use caches::Caches;
 pub(crate) use call::{Answers, BuiltinContext, Call, Failure, Prepared, Session};
 pub(crate) use cost::{Cost, makes};
-pub(crate) use fast_path::{Quick, Small, quick};
+pub(crate) use fast_path::{FastPath, SmallResult, quick};
 pub use globs::Glob;
-pub use limit::{BuiltinLimit, Most};
+pub use limit::{BuiltinLimit, Maximum};
 pub use listing::{Builtin, builtin_limits, builtins};
 
 /// Evaluates a call from its operands: a value, or undefined.

@@ -5,7 +5,7 @@ use num_bigint::{BigInt, Sign};
 use super::expected::{CallResult, big_integer, integer, mismatch, mistyped_of};
 use super::operand::{answer, any, refuse, text};
 use super::strings::lowered;
-use super::{BuiltinLimit, Call, Cost, Group, Most};
+use super::{BuiltinLimit, Call, Cost, Group, Maximum};
 use crate::Value;
 use crate::value::{Number, quoted};
 
@@ -22,7 +22,7 @@ const MAX_LENGTH: u32 = 20_000_000;
 pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
     functions: &["numbers.range", "numbers.range_step"],
     subject: "numbers of a range",
-    most: Most::Count(MAX_LENGTH as usize),
+    most: Maximum::Count(MAX_LENGTH as usize),
 }];
 
 fn range(call: &mut Call<'_>, operands: &[Value]) -> CallResult {

@@ -121,9 +121,9 @@ fn union_n(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
 
 /// Union of objects under construction, modified in place even if the operands are shared.
 #[derive(Default)]
-struct Union<'v>(BTreeMap<&'v Value, Part<'v>>);
+struct Union<'v>(BTreeMap<&'v Value, MergedValue<'v>>);
 
-enum Part<'v> {
+enum MergedValue<'v> {
     Whole(&'v Value),
     Union(Union<'v>),
 }
@@ -133,17 +133,19 @@ impl<'v> Union<'v> {
         for (key, value) in members {
             call.make(2)?;
             match (self.0.get_mut(key), value) {
-                (Some(Part::Union(union)), Value::Object(theirs)) => union.merge(call, theirs)?,
-                (Some(part @ Part::Whole(Value::Object(_))), Value::Object(theirs)) => {
+                (Some(MergedValue::Union(union)), Value::Object(theirs)) => {
+                    union.merge(call, theirs)?
+                }
+                (Some(part @ MergedValue::Whole(Value::Object(_))), Value::Object(theirs)) => {
                     let mut union = Union::default();
-                    if let Part::Whole(Value::Object(ours)) = part {
+                    if let MergedValue::Whole(Value::Object(ours)) = part {
                         union.merge(call, ours)?;
                     }
                     union.merge(call, theirs)?;
-                    *part = Part::Union(union);
+                    *part = MergedValue::Union(union);
                 }
                 _ => {
-                    self.0.insert(key, Part::Whole(value));
+                    self.0.insert(key, MergedValue::Whole(value));
                 }
             }
         }
@@ -152,8 +154,8 @@ impl<'v> Union<'v> {
 
     fn into_value(self) -> Value {
         let members = self.0.into_iter().map(|(key, part)| match part {
-            Part::Whole(value) => (key.clone(), value.clone()),
-            Part::Union(union) => (key.clone(), union.into_value()),
+            MergedValue::Whole(value) => (key.clone(), value.clone()),
+            MergedValue::Union(union) => (key.clone(), union.into_value()),
         });
         Value::object(members)
     }

@@ -9,7 +9,7 @@ use super::expected::{CallResult, integer};
 use super::operand::{answer, any, bytes, characters, refuse, text};
 use super::pattern::{Groups, MAX_SIZE, Pattern};
 use super::strings::bound;
-use super::{BuiltinLimit, Call, Cost, Failure, Group, Most, re2};
+use super::{BuiltinLimit, Call, Cost, Failure, Group, Maximum, re2};
 use crate::Value;
 use crate::value::{Characters, Text, quoted};
 
@@ -34,7 +34,7 @@ pub(super) const BUILTINS: Group = &[
 pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
     functions: &["regex."],
     subject: "memory of a compiled pattern",
-    most: Most::Bytes(MAX_SIZE),
+    most: Maximum::Bytes(MAX_SIZE),
 }];
 
 fn compile(expression: &str) -> Result<Pattern, String> {

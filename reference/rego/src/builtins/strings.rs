@@ -5,7 +5,7 @@ use smol_str::StrExt;
 
 use super::expected::{CallResult, integer, items, mismatch, strings};
 use super::operand::{answer, any, bytes, characters, object, refuse};
-use super::{BuiltinLimit, Call, Cost, Failure, Group, Most};
+use super::{BuiltinLimit, Call, Cost, Failure, Group, Maximum};
 use crate::Value;
 use crate::hash::HashSet;
 use crate::value::{Characters, Literal, Text};
@@ -51,7 +51,7 @@ pub(super) const MAX_LENGTH: usize = 64 << 20;
 pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
     functions: &["concat", "replace", "sprintf", "strings."],
     subject: "length of a string result",
-    most: Most::Bytes(MAX_LENGTH),
+    most: Maximum::Bytes(MAX_LENGTH),
 }];
 
 /// Charges a string of this length before it is allocated.

@@ -30,7 +30,7 @@ pub(super) struct Url {
 
 /// Components with different sets of allowed characters.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum Component {
     Path,
     Host,
     Zone,
@@ -50,7 +50,7 @@ impl Url {
         let (before, fragment) = text.split_once('#').unwrap_or((text, ""));
         let named = |text: &str, wrong| format!("parse {}: {wrong}", quote(text));
         let mut url = read(before).map_err(|wrong| named(before, wrong))?;
-        let fragment = unescape(fragment, Part::Fragment);
+        let fragment = unescape(fragment, Component::Fragment);
         url.fragment = fragment.map_err(|wrong| named(text, wrong))?;
         Ok(url)
     }
@@ -92,7 +92,7 @@ impl Url {
         match &self.raw_path {
             Some(raw) if raw.bytes().all(stands_in_raw_path) => raw.clone(),
             _ if self.path == b"*" => "*".to_owned(),
-            _ => escape(&self.path, Part::Path),
+            _ => escape(&self.path, Component::Path),
         }
     }
 }
@@ -141,8 +141,8 @@ fn read_hierarchy(text: &str, url: &mut Url) -> Result<(), Wrong> {
             url.userinfo = Some(userinfo.to_owned());
         }
     }
-    let plain = unescape(path, Part::Path)?;
-    url.raw_path = (escape(&plain, Part::Path) != path).then(|| path.to_owned());
+    let plain = unescape(path, Component::Path)?;
+    url.raw_path = (escape(&plain, Component::Path) != path).then(|| path.to_owned());
     url.path = plain;
     Ok(())
 }
@@ -177,7 +177,7 @@ fn read_host(scheme: &str, host: &str) -> Result<Vec<u8>, Wrong> {
     };
     let port = colon.and_then(|at| host.get(at..)).unwrap_or_default();
     check_port(port)?;
-    unescape(host, Part::Host)
+    unescape(host, Component::Host)
 }
 
 /// Parses a host in brackets: an IPv6 address, optionally with a zone.
@@ -189,8 +189,8 @@ fn read_literal(host: &str) -> Result<String, Wrong> {
     check_port(port)?;
     let mut name = Vec::new();
     let (address, zone) = inner.split_at(inner.find("%25").unwrap_or(inner.len()));
-    name.extend(unescape(address, Part::Host)?);
-    name.extend(unescape(zone, Part::Zone)?);
+    name.extend(unescape(address, Component::Host)?);
+    name.extend(unescape(zone, Component::Zone)?);
     let name = String::from_utf8(name);
     let name = name.map_err(|_| "invalid host: expected UTF-8".to_owned())?;
     let (address, zone) = match name.split_once('%') {
@@ -229,35 +229,40 @@ fn check_userinfo(userinfo: &str) -> Result<(), Wrong> {
         return Err("net/url: invalid userinfo".to_owned());
     }
     let (user, password) = userinfo.split_once(':').unwrap_or((userinfo, ""));
-    unescape(user, Part::User)?;
-    unescape(password, Part::User).map(drop)
+    unescape(user, Component::User)?;
+    unescape(password, Component::User).map(drop)
 }
 
 /// Whether a byte may occur unescaped in this component.
-fn is_plain(byte: u8, part: Part) -> bool {
+fn is_plain(byte: u8, part: Component) -> bool {
     match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => true,
         b'$' | b'&' | b'+' | b',' | b';' | b'=' | b':' => match part {
-            Part::User => byte != b':',
+            Component::User => byte != b':',
             _ => true,
         },
         b'/' | b'?' | b'@' => match part {
-            Part::Path => byte != b'?',
-            Part::Fragment => true,
-            Part::Host | Part::Zone | Part::User => false,
+            Component::Path => byte != b'?',
+            Component::Fragment => true,
+            Component::Host | Component::Zone | Component::User => false,
         },
-        b'!' | b'(' | b')' | b'*' => matches!(part, Part::Host | Part::Zone | Part::Fragment),
-        b'\'' | b'[' | b']' | b'<' | b'>' | b'"' => matches!(part, Part::Host | Part::Zone),
+        b'!' | b'(' | b')' | b'*' => matches!(
+            part,
+            Component::Host | Component::Zone | Component::Fragment
+        ),
+        b'\'' | b'[' | b']' | b'<' | b'>' | b'"' => {
+            matches!(part, Component::Host | Component::Zone)
+        }
         _ => false,
     }
 }
 
 /// Whether a byte of an original path can be sent unescaped.
 fn stands_in_raw_path(byte: u8) -> bool {
-    b"!'()*[]%".contains(&byte) || is_plain(byte, Part::Path)
+    b"!'()*[]%".contains(&byte) || is_plain(byte, Component::Path)
 }
 
-fn escape(text: &[u8], part: Part) -> String {
+fn escape(text: &[u8], part: Component) -> String {
     let mut escaped = String::with_capacity(text.len());
     for byte in text {
         if is_plain(*byte, part) {
@@ -269,8 +274,8 @@ fn escape(text: &[u8], part: Part) -> String {
     escaped
 }
 
-fn unescape(text: &str, part: Part) -> Result<Vec<u8>, Wrong> {
-    let hosts = matches!(part, Part::Host | Part::Zone);
+fn unescape(text: &str, part: Component) -> Result<Vec<u8>, Wrong> {
+    let hosts = matches!(part, Component::Host | Component::Zone);
     let mut plain = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, behind)) = rest.split_first() {
@@ -290,8 +295,8 @@ fn unescape(text: &str, part: Part) -> Result<Vec<u8>, Wrong> {
         let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
         // Hosts may escape non-ASCII bytes and `%`; zones also spaces and plain characters.
         let byte = byte.filter(|byte| match part {
-            Part::Host => *byte >= 0x80 || *byte == b'%',
-            Part::Zone => *byte == b'%' || *byte == b' ' || is_plain(*byte, Part::Host),
+            Component::Host => *byte >= 0x80 || *byte == b'%',
+            Component::Zone => *byte == b'%' || *byte == b' ' || is_plain(*byte, Component::Host),
             _ => true,
         });
         let Some(byte) = byte else {

@@ -3,7 +3,7 @@
 use super::expected::CallResult;
 use super::operand::{answer, any, refuse, text};
 use super::yaml_text::marshalled;
-use super::{BuiltinLimit, Call, Cost, Group, Most};
+use super::{BuiltinLimit, Call, Cost, Group, Maximum};
 use crate::Value;
 use crate::value::{MAX_YAML_LENGTH, YamlError, from_yaml};
 
@@ -21,7 +21,7 @@ pub(super) const BUILTINS: Group = &[
 pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
     functions: &["yaml.unmarshal", "yaml.is_valid"],
     subject: "length of a text",
-    most: Most::Bytes(MAX_YAML_LENGTH),
+    most: Maximum::Bytes(MAX_YAML_LENGTH),
 }];
 
 /// Start of an error message that is shown without a line number.

@@ -36,7 +36,7 @@ pub(super) struct Build {
 }
 
 /// Paths and packages that a change affects directly.
-struct Touched {
+struct AffectedPaths {
     /// Paths of the rules that are added or removed.
     places: Vec<Path>,
     packages: Vec<Path>,
@@ -44,7 +44,7 @@ struct Touched {
     reaches_below: bool,
 }
 
-impl Touched {
+impl AffectedPaths {
     /// Returns what is affected if one module replaces another.
     fn by(old: Option<&CompiledModule>, new: Option<&Module>) -> Self {
         let of_old = old.iter().flat_map(|old| &old.rules.all);
@@ -80,7 +80,7 @@ impl Build {
         let mut touching: Vec<_> = changes.iter().collect();
         let modules = &module_set.modules;
         let touched = parallel::each(&mut touching, |(id, module)| {
-            Touched::by(modules.get(*id).map(Arc::as_ref), module.as_deref())
+            AffectedPaths::by(modules.get(*id).map(Arc::as_ref), module.as_deref())
         });
         let mut changed = Vec::new();
         let mut packages = Vec::new();

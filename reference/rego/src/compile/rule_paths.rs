@@ -20,14 +20,14 @@ use crate::syntax::terms::{Path, rule_reference};
 static LAST_VERSION: AtomicU64 = AtomicU64::new(0);
 
 /// Rules with their paths in the rule tree.
-type Placed = Vec<(Path, Arc<CompiledRule>)>;
+type RulesByPath = Vec<(Path, Arc<CompiledRule>)>;
 
 impl Build {
     /// Inserts all rules into the rule tree, without their syntax trees.
     pub(super) fn insert_rules(&mut self) -> Diagnostics {
         let inserted = parallel::each(&mut self.units, |unit| inserted(unit));
         let mut found = Diagnostics::new();
-        let mut placed = Placed::new();
+        let mut placed = RulesByPath::new();
         for (unit, (rules, mut mistakes)) in self.units.iter().zip(inserted) {
             found.append(&mut mistakes);
             if let Some(rules) = rules {
@@ -52,7 +52,7 @@ impl Build {
             let order = self.orders.get(&unit.id).copied().unwrap_or_default();
             Some(finished(unit, order, &module_set))
         });
-        let mut placed = Placed::new();
+        let mut placed = RulesByPath::new();
         for (module, rules) in finished.into_iter().flatten() {
             placed.extend(rules);
             module_set.labelled += usize::from(module.outline.has_labels());
@@ -69,7 +69,7 @@ impl Build {
 
 /// Returns the rules of a unit in source order, and the errors of their paths; no rules if the path
 /// of its package is too long.
-fn inserted(unit: &CompilationUnit) -> (Option<Placed>, Diagnostics) {
+fn inserted(unit: &CompilationUnit) -> (Option<RulesByPath>, Diagnostics) {
     let package = &unit.module.package;
     if package.path.len() > MAX_STEPS {
         let message = "the path of the package has too many steps";
@@ -77,7 +77,7 @@ fn inserted(unit: &CompilationUnit) -> (Option<Placed>, Diagnostics) {
         return (None, vec![error]);
     }
     let mut found = Diagnostics::new();
-    let mut all = Placed::with_capacity(unit.module.rules.len());
+    let mut all = RulesByPath::with_capacity(unit.module.rules.len());
     for (position, rule) in unit.module.rules.iter().enumerate() {
         let reference = rule_reference(&unit.module, rule);
         // Rules of one name are usually adjacent.
@@ -101,7 +101,7 @@ fn finished(
     mut unit: CompilationUnit,
     order: u64,
     module_set: &ModuleSet,
-) -> (Arc<CompiledModule>, Placed) {
+) -> (Arc<CompiledModule>, RulesByPath) {
     let trees = std::mem::take(&mut unit.module.rules);
     let written: SourceNames = Arc::new(std::mem::take(&mut unit.written).into_iter().collect());
     let mut reads = BTreeSet::new();
@@ -110,7 +110,7 @@ fn finished(
         .get(&unit.id)
         .cloned()
         .unwrap_or_default();
-    let mut placed = Placed::new();
+    let mut placed = RulesByPath::new();
     for (tree, known) in trees.into_iter().zip(&inserted.all) {
         reads.extend(known.reads().iter().flatten().flat_map(Dependency::paths));
         if known.is_ground() {
@@ -148,7 +148,7 @@ fn finished(
 }
 
 /// Inserts rules into the rule tree. Finished rules replace unfinished ones. Returns the paths.
-fn put(root: &mut Node, mut placed: Placed) -> Vec<Path> {
+fn put(root: &mut Node, mut placed: RulesByPath) -> Vec<Path> {
     placed.sort_by(|(left, _), (right, _)| left.cmp(right));
     let mut places: Vec<(Path, Vec<Arc<CompiledRule>>)> = Vec::new();
     for (path, rule) in placed {

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::machine::{Continuation, Flow, Frame, Interrupt, Machine};
 use crate::Value;
-use crate::builtins::{Call, Cost, Failure, Function, Small};
+use crate::builtins::{Call, Cost, Failure, Function, SmallResult};
 use crate::error::{EvalCode, EvalError};
 use crate::ir::{Builtin, BuiltinCall, Expr, Operand, Operator};
 use crate::meter::AbortReason;
@@ -75,7 +75,7 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         builtin: Builtin,
         args: &[Operand],
-    ) -> Option<Small> {
+    ) -> Option<SmallResult> {
         match (builtin.quick, args) {
             (Some(quick), [first, second, ..]) => {
                 quick(self.lying(frame, first)?, self.lying(frame, second)?)

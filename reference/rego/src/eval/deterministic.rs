@@ -11,7 +11,7 @@ use super::functions::CallOutcome;
 use super::machine::{Frame, Interrupt, Machine};
 use super::value_ref::{member, stored};
 use crate::Value;
-use crate::builtins::Small;
+use crate::builtins::SmallResult;
 use crate::compile::rule_tree::{Node, RuleSet};
 use crate::ir::{
     BuiltinCall, Comprehension, Expr, FunctionCall, Kind, Operand, Reference, Root, Slot, Step,
@@ -30,7 +30,7 @@ pub(super) enum Deterministic {
 }
 
 /// Result of resolving a term without evaluation.
-pub(super) enum Ground<'g, 'p> {
+pub(super) enum ResolvedTerm<'g, 'p> {
     Value(&'g Value),
     /// Part of the base documents, or of a constant of the policy.
     Lent(&'p Value),
@@ -40,14 +40,14 @@ pub(super) enum Ground<'g, 'p> {
     Unknown,
 }
 
-impl<'p> Ground<'p, 'p> {
+impl<'p> ResolvedTerm<'p, 'p> {
     /// Converts a value that outlives the evaluation to a borrowed one.
-    fn borrowed<'g>(self) -> Ground<'g, 'p> {
+    fn borrowed<'g>(self) -> ResolvedTerm<'g, 'p> {
         match self {
-            Self::Value(value) | Self::Lent(value) => Ground::Lent(value),
-            Self::Undefined => Ground::Undefined,
-            Self::Rules(node, set, taken) => Ground::Rules(node, set, taken),
-            Self::Unknown => Ground::Unknown,
+            Self::Value(value) | Self::Lent(value) => ResolvedTerm::Lent(value),
+            Self::Undefined => ResolvedTerm::Undefined,
+            Self::Rules(node, set, taken) => ResolvedTerm::Rules(node, set, taken),
+            Self::Unknown => ResolvedTerm::Unknown,
         }
     }
 }
@@ -82,15 +82,15 @@ impl<'p> Machine<'p> {
     ) -> Result<Deterministic, Interrupt> {
         Ok(match &expr.kind {
             Kind::Holds(operand) => match self.ground(frame, operand) {
-                Ground::Value(value) | Ground::Lent(value) => {
+                ResolvedTerm::Value(value) | ResolvedTerm::Lent(value) => {
                     Deterministic::from(*value != Value::Bool(false))
                 }
-                Ground::Undefined => Deterministic::Fails,
-                Ground::Rules(node, set, _) => match self.settle(frame, node, set)? {
+                ResolvedTerm::Undefined => Deterministic::Fails,
+                ResolvedTerm::Rules(node, set, _) => match self.settle(frame, node, set)? {
                     true => return self.det_plain(frame, expr),
                     false => Deterministic::Many,
                 },
-                Ground::Unknown => Deterministic::Many,
+                ResolvedTerm::Unknown => Deterministic::Many,
             },
             Kind::Unify(left, right) => return self.det_equality(frame, left, right),
             Kind::Builtin(call) => return self.det_builtin(frame, expr, call),
@@ -143,15 +143,15 @@ impl<'p> Machine<'p> {
         other: &Operand,
     ) -> Result<Deterministic, Interrupt> {
         let mut ground = self.resolved_prefix(frame, reference, &reference.steps);
-        if let Ground::Rules(node, set, taken) = ground {
+        if let ResolvedTerm::Rules(node, set, taken) = ground {
             if !self.settle(frame, node, set)? {
                 return Ok(Deterministic::Many);
             }
             ground = self.after_rules(frame, set, reference, taken);
         }
         let value = match ground {
-            Ground::Value(value) => value,
-            Ground::Lent(value) => {
+            ResolvedTerm::Value(value) => value,
+            ResolvedTerm::Lent(value) => {
                 if let Operand::Var(slot) = other
                     && self.slot(frame, *slot).is_none()
                 {
@@ -159,8 +159,8 @@ impl<'p> Machine<'p> {
                 }
                 value
             }
-            Ground::Undefined => return Ok(Deterministic::Fails),
-            Ground::Rules(..) | Ground::Unknown => return Ok(Deterministic::Many),
+            ResolvedTerm::Undefined => return Ok(Deterministic::Fails),
+            ResolvedTerm::Rules(..) | ResolvedTerm::Unknown => return Ok(Deterministic::Many),
         };
         Ok(match other {
             Operand::Var(slot) => match self.slot(frame, *slot) {
@@ -172,11 +172,11 @@ impl<'p> Machine<'p> {
             },
             Operand::Known(known) => Deterministic::from(self.equal(known, value)),
             Operand::Reference(other) => match self.resolved_prefix(frame, other, &other.steps) {
-                Ground::Value(other) | Ground::Lent(other) => {
+                ResolvedTerm::Value(other) | ResolvedTerm::Lent(other) => {
                     Deterministic::from(self.equal(value, other))
                 }
-                Ground::Undefined => Deterministic::Fails,
-                Ground::Rules(..) | Ground::Unknown => Deterministic::Many,
+                ResolvedTerm::Undefined => Deterministic::Fails,
+                ResolvedTerm::Rules(..) | ResolvedTerm::Unknown => Deterministic::Many,
             },
             Operand::Comprehension(_) => Deterministic::Many,
             Operand::Array(_) | Operand::Object(_) | Operand::Set(_) => {
@@ -229,16 +229,18 @@ impl<'p> Machine<'p> {
     fn det_fast_path(
         &mut self,
         frame: &Frame<'_>,
-        small: Small,
+        small: SmallResult,
         output: Option<&Operand>,
     ) -> Deterministic {
         match (output, small) {
-            (None, small) => Deterministic::from(small != Small::Bool(false)),
+            (None, small) => Deterministic::from(small != SmallResult::Bool(false)),
             (Some(Operand::Var(slot)), small) if self.slot(frame, *slot).is_none() => {
                 let place = frame.base + slot;
                 match small {
-                    Small::Bool(value) => self.set(place, Value::Bool(value)),
-                    Small::Integer(value) => self.set(place, Value::Number(Number::from(value))),
+                    SmallResult::Bool(value) => self.set(place, Value::Bool(value)),
+                    SmallResult::Integer(value) => {
+                        self.set(place, Value::Number(Number::from(value)))
+                    }
                 }
                 self.trail.push(place);
                 Deterministic::Holds
@@ -308,16 +310,20 @@ impl<'p> Machine<'p> {
     }
 
     /// Resolves a term as far as possible without evaluation.
-    pub(super) fn ground<'g>(&'g self, frame: &Frame<'_>, operand: &'g Operand) -> Ground<'g, 'p> {
+    pub(super) fn ground<'g>(
+        &'g self,
+        frame: &Frame<'_>,
+        operand: &'g Operand,
+    ) -> ResolvedTerm<'g, 'p> {
         match operand {
-            Operand::Known(value) => Ground::Value(value),
+            Operand::Known(value) => ResolvedTerm::Value(value),
             Operand::Var(own) => self
                 .slot(frame, *own)
-                .map_or(Ground::Unknown, Ground::Value),
+                .map_or(ResolvedTerm::Unknown, ResolvedTerm::Value),
             Operand::Reference(reference) => {
                 self.resolved_prefix(frame, reference, &reference.steps)
             }
-            _ => Ground::Unknown,
+            _ => ResolvedTerm::Unknown,
         }
     }
 
@@ -328,7 +334,7 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         reference: &'g Reference,
         steps: &'g [Step],
-    ) -> Ground<'g, 'p> {
+    ) -> ResolvedTerm<'g, 'p> {
         let mut rest = steps.iter();
         let value = match &reference.root {
             Root::Input => match &self.input {
@@ -336,7 +342,7 @@ impl<'p> Machine<'p> {
                 Binding::Borrowed(input) => {
                     return self.borrowed(frame, input, reference, steps, false);
                 }
-                Binding::Unbound => return Ground::Undefined,
+                Binding::Unbound => return ResolvedTerm::Undefined,
             },
             Root::Term(Operand::Known(value)) => value,
             Root::Term(Operand::Var(own)) => match self.slots.get(frame.base + own) {
@@ -344,12 +350,12 @@ impl<'p> Machine<'p> {
                 Some(Binding::Borrowed(value)) => {
                     return self.below(frame, value, steps, false).borrowed();
                 }
-                Some(Binding::Unbound) | None => return Ground::Unknown,
+                Some(Binding::Unbound) | None => return ResolvedTerm::Unknown,
             },
-            Root::Term(_) => return Ground::Unknown,
+            Root::Term(_) => return ResolvedTerm::Unknown,
             Root::Data => {
                 if self.overlay.is_some() || !self.replaced.is_empty() {
-                    return Ground::Unknown;
+                    return ResolvedTerm::Unknown;
                 }
                 if self.seen.get(reference).is_some() {
                     return self.borrowed(frame, self.documents, reference, steps, true);
@@ -358,7 +364,7 @@ impl<'p> Machine<'p> {
                 let mut node = policy.module_set().root();
                 loop {
                     let Some(key) = rest.next().and_then(|step| self.name(frame, step)) else {
-                        return Ground::Unknown;
+                        return ResolvedTerm::Unknown;
                     };
                     match node.child(key) {
                         // Not cached, because other keys of this reference may lead to rules.
@@ -373,7 +379,7 @@ impl<'p> Machine<'p> {
                     if let Some(set) = &node.rules {
                         match self.memos.complete(set) {
                             Some(Some(known)) => break known,
-                            Some(None) => return Ground::Undefined,
+                            Some(None) => return ResolvedTerm::Undefined,
                             None => match self.unconditional(set) {
                                 Some(value) => {
                                     return self
@@ -382,7 +388,7 @@ impl<'p> Machine<'p> {
                                 }
                                 None => {
                                     let taken = steps.len() - rest.len();
-                                    return Ground::Rules(node, set, taken);
+                                    return ResolvedTerm::Rules(node, set, taken);
                                 }
                             },
                         }
@@ -402,11 +408,11 @@ impl<'p> Machine<'p> {
         reference: &Reference,
         steps: &[Step],
         in_store: bool,
-    ) -> Ground<'p, 'p> {
+    ) -> ResolvedTerm<'p, 'p> {
         let known = match self.seen.get(reference) {
             Some(known) => known,
             None => match self.below(frame, value, reference.fixed(), in_store) {
-                Ground::Value(found) => {
+                ResolvedTerm::Value(found) => {
                     self.seen.put(reference, found);
                     found
                 }
@@ -414,7 +420,7 @@ impl<'p> Machine<'p> {
             },
         };
         match steps.get(reference.fixed..) {
-            None | Some([]) => Ground::Lent(known),
+            None | Some([]) => ResolvedTerm::Lent(known),
             Some(behind) => self.below(frame, known, behind, in_store).borrowed(),
         }
     }
@@ -426,12 +432,12 @@ impl<'p> Machine<'p> {
         set: &RuleSet,
         reference: &'g Reference,
         taken: usize,
-    ) -> Ground<'g, 'p> {
+    ) -> ResolvedTerm<'g, 'p> {
         let steps = reference.steps.get(taken..).unwrap_or_default();
         match self.memos.complete(set) {
             Some(Some(value)) => self.below(frame, value, steps, false),
-            Some(None) => Ground::Undefined,
-            None => Ground::Unknown,
+            Some(None) => ResolvedTerm::Undefined,
+            None => ResolvedTerm::Unknown,
         }
     }
 
@@ -443,13 +449,13 @@ impl<'p> Machine<'p> {
         mut value: &'v Value,
         steps: &[Step],
         in_store: bool,
-    ) -> Ground<'v, 'p> {
+    ) -> ResolvedTerm<'v, 'p> {
         for step in steps {
             let Some(key) = self.name(frame, step) else {
-                return Ground::Unknown;
+                return ResolvedTerm::Unknown;
             };
             if !self.meter.admits(key) {
-                return Ground::Undefined;
+                return ResolvedTerm::Undefined;
             }
             let found = match in_store {
                 true => stored(value, key),
@@ -457,10 +463,10 @@ impl<'p> Machine<'p> {
             };
             match found {
                 Some(found) => value = found,
-                None => return Ground::Undefined,
+                None => return ResolvedTerm::Undefined,
             }
         }
-        Ground::Value(value)
+        ResolvedTerm::Value(value)
     }
 
     /// Returns the key of a step, if it is known and not a collection.

@@ -9,7 +9,7 @@
 use smallvec::SmallVec;
 
 use super::binding::Binding;
-use super::deterministic::Ground;
+use super::deterministic::ResolvedTerm;
 use super::machine::{Frame, Interrupt, Machine};
 use super::value_ref::{Walk, member};
 use crate::ir::item_conditions::constant_names;
@@ -85,7 +85,7 @@ impl<'p> Machine<'p> {
             (Operand::Var(slot), []) if self.slot(frame, *slot).is_none() => {
                 for (keyed, other) in here(frame, *slot) {
                     let sought = self.ground(frame, other);
-                    if !matches!(sought, Ground::Rules(..) | Ground::Unknown) {
+                    if !matches!(sought, ResolvedTerm::Rules(..) | ResolvedTerm::Unknown) {
                         return self.at_path(list, keyed.path.iter(), sought);
                     }
                 }
@@ -106,10 +106,10 @@ impl<'p> Machine<'p> {
         let conditions = here(frame, item).filter_map(|(keyed, other)| {
             let known = match (other, self.ground(frame, other)) {
                 (Operand::Known(known), _) => Binding::Borrowed(known),
-                (_, Ground::Lent(known)) => Binding::Borrowed(known),
-                (_, Ground::Value(known)) => Binding::Owned(known.clone()),
-                (_, Ground::Undefined) => Binding::Unbound,
-                (_, Ground::Rules(..) | Ground::Unknown) => return None,
+                (_, ResolvedTerm::Lent(known)) => Binding::Borrowed(known),
+                (_, ResolvedTerm::Value(known)) => Binding::Owned(known.clone()),
+                (_, ResolvedTerm::Undefined) => Binding::Unbound,
+                (_, ResolvedTerm::Rules(..) | ResolvedTerm::Unknown) => return None,
             };
             let text = match known {
                 Binding::Borrowed(Value::String(text)) if text.len() < Meter::SHORT_TEXT => {
@@ -154,15 +154,15 @@ impl<'p> Machine<'p> {
         &self,
         list: &'v Value,
         path: impl Iterator<Item = &'k Value> + Clone,
-        sought: Ground<'_, 'p>,
+        sought: ResolvedTerm<'_, 'p>,
     ) -> Result<Option<&'v [Entry]>, Interrupt> {
         match sought {
-            Ground::Value(sought) | Ground::Lent(sought) => {
+            ResolvedTerm::Value(sought) | ResolvedTerm::Lent(sought) => {
                 let places = lookup::places(self.meter, list, path, sought);
                 places.map_err(Interrupt::aborted)
             }
-            Ground::Undefined => Ok(Some(&[])),
-            Ground::Rules(..) | Ground::Unknown => Ok(None),
+            ResolvedTerm::Undefined => Ok(Some(&[])),
+            ResolvedTerm::Rules(..) | ResolvedTerm::Unknown => Ok(None),
         }
     }
 }

@@ -2,7 +2,7 @@
 //! evaluates the rest of the body for each.
 
 use super::binding::Binding;
-use super::deterministic::Ground;
+use super::deterministic::ResolvedTerm;
 use super::indexed_scan::Conditions;
 use super::machine::{
     Continuation, Flow, Frame, Machine, PendingExits, STACK_RESERVE, STACK_SEGMENT,
@@ -42,10 +42,10 @@ impl<'p> Machine<'p> {
         let above = reference.steps.len().saturating_sub(1);
         let steps = reference.steps.get(..above)?;
         let list = match self.resolved_prefix(frame, reference, steps) {
-            Ground::Value(list) => Binding::Owned(list.clone()),
-            Ground::Lent(list) => Binding::Borrowed(list),
-            Ground::Undefined => return Some(Ok(())),
-            Ground::Rules(..) | Ground::Unknown => return None,
+            ResolvedTerm::Value(list) => Binding::Owned(list.clone()),
+            ResolvedTerm::Lent(list) => Binding::Borrowed(list),
+            ResolvedTerm::Undefined => return Some(Ok(())),
+            ResolvedTerm::Rules(..) | ResolvedTerm::Unknown => return None,
         };
         let place = frame.base + slot;
         let key = key.map(|slot| frame.base + slot);

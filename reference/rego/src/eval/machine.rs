@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use super::binding::Binding;
-use super::deterministic::{Deterministic, Ground};
+use super::deterministic::{Deterministic, ResolvedTerm};
 use super::evaluation::{Evaluation, Print};
 use super::labels::Labels;
 use super::memo::Memos;
@@ -299,7 +299,7 @@ impl<'p> Machine<'p> {
         {
             self.tick()?;
             let mut ground = self.resolved_prefix(frame, reference, &reference.steps);
-            if let Ground::Rules(node, set, taken) = ground {
+            if let ResolvedTerm::Rules(node, set, taken) = ground {
                 ground = match self.sole_value(frame, node, set)? {
                     // Not memoized, because nothing else reads the value.
                     Some(value) if taken == reference.steps.len() => {
@@ -311,17 +311,17 @@ impl<'p> Machine<'p> {
                         self.memos.put_complete(set, value);
                         self.after_rules(frame, set, reference, taken)
                     }
-                    None => Ground::Unknown,
+                    None => ResolvedTerm::Unknown,
                 };
             }
             match ground {
-                Ground::Value(value) | Ground::Lent(value) => {
+                ResolvedTerm::Value(value) | ResolvedTerm::Lent(value) => {
                     *document = Some(value.clone());
                     self.meter.make(4 + frame.program.names.len());
                     return Ok(());
                 }
-                Ground::Undefined => return Ok(()),
-                Ground::Rules(..) | Ground::Unknown => {}
+                ResolvedTerm::Undefined => return Ok(()),
+                ResolvedTerm::Rules(..) | ResolvedTerm::Unknown => {}
             }
         }
         self.run(frame, &mut |machine| {

@@ -17,13 +17,13 @@ pub(super) struct Memos {
 
 /// Memo key for a part of a partial rule's document: the steps to the part, and the further steps,
 /// as far as they are known, to which its content was restricted.
-pub(super) type Part = (Vec<Value>, Vec<Option<Value>>);
+pub(super) type PartKey = (Vec<Value>, Vec<Option<Value>>);
 
 #[derive(Debug, Default)]
 struct Frame {
     complete: HashMap<usize, Option<Value>, BuildHasherDefault<AddressHasher>>,
     calls: HashMap<usize, BTreeMap<Arc<[Value]>, Value>, BuildHasherDefault<AddressHasher>>,
-    partial: HashMap<usize, BTreeMap<Part, Value>, BuildHasherDefault<AddressHasher>>,
+    partial: HashMap<usize, BTreeMap<PartKey, Value>, BuildHasherDefault<AddressHasher>>,
 }
 
 /// Maximum capacity of each map that is reused by the next evaluation.
@@ -87,12 +87,12 @@ impl Memos {
     }
 
     /// Returns a memoized part of the document of partial rules.
-    pub(super) fn partial(&self, set: &RuleSet, part: &Part) -> Option<Value> {
+    pub(super) fn partial(&self, set: &RuleSet, part: &PartKey) -> Option<Value> {
         self.current.partial.get(&address(set))?.get(part).cloned()
     }
 
     /// Memoizes a part of the document of partial rules.
-    pub(super) fn put_partial(&mut self, set: &RuleSet, part: Part, value: Value) {
+    pub(super) fn put_partial(&mut self, set: &RuleSet, part: PartKey, value: Value) {
         let parts = self.current.partial.entry(address(set)).or_default();
         parts.insert(part, value);
     }

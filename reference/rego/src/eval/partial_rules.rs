@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::machine::{Flow, Frame, Interrupt, Machine};
-use super::memo::Part;
+use super::memo::PartKey;
 use super::rules::{Candidate, Candidates};
 use super::trace::Subject;
 use super::value_ref::{OnValue, Walk, member};
@@ -26,7 +26,7 @@ pub(super) struct Rules<'a, 'p> {
 }
 
 /// Document under construction.
-struct Making {
+struct DocumentBuilder {
     document: Value,
     /// Paths that have a value, if rules have paths of different lengths: none of them may extend
     /// another.
@@ -45,7 +45,7 @@ impl<'p> Machine<'p> {
         rules: Rules<'_, 'p>,
         each: OnValue<'_, 'p>,
     ) -> Flow {
-        let whole = Part::default();
+        let whole = PartKey::default();
         let is_open = match walk.steps.first() {
             None => true,
             Some(_) if rules.matched.candidates.is_empty() => return Ok(()),
@@ -82,14 +82,14 @@ impl<'p> Machine<'p> {
     }
 
     /// Returns the memo key of the part that the steps select; `None` if no key can express them.
-    fn part(&self, frame: &Frame<'_>, walk: Walk<'_>, rules: Rules<'_, 'p>) -> Option<Part> {
+    fn part(&self, frame: &Frame<'_>, walk: Walk<'_>, rules: Rules<'_, 'p>) -> Option<PartKey> {
         let mut longest = 0;
         for program in rules.candidates().filter_map(|rule| self.program(rule)) {
             let is_set = usize::from(program.head.value.is_none());
             let steps = program.head.path.len() + is_set;
             longest = longest.max(steps.saturating_sub(rules.depth));
         }
-        let mut part = Part::default();
+        let mut part = PartKey::default();
         for step in walk.steps.iter().take(longest) {
             match self.key(frame, step) {
                 Some(key) if part.1.is_empty() => part.0.push(key),
@@ -112,7 +112,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Returns a memoized part that contains the given part, and the number of steps to the former.
-    fn known_part(&self, set: &RuleSet, part: &Part) -> Option<(usize, Value)> {
+    fn known_part(&self, set: &RuleSet, part: &PartKey) -> Option<(usize, Value)> {
         let (steps, limits) = part;
         let above = (1..=steps.len()).map(|count| (count, 0));
         let beside = (1..=limits.len()).map(|count| (steps.len(), count));
@@ -127,7 +127,7 @@ impl<'p> Machine<'p> {
 
     /// Evaluates all rules, and returns the whole document that they define.
     fn all_members(&mut self, frame: &Frame<'_>, rules: Rules<'_, 'p>) -> Result<Value, Interrupt> {
-        let mut making = Making::new(rules);
+        let mut making = DocumentBuilder::new(rules);
         for candidate in rules.candidates() {
             let Some(program) = self.program(candidate) else {
                 continue;
@@ -159,7 +159,7 @@ impl<'p> Machine<'p> {
         walk: Walk<'_>,
         rules: Rules<'_, 'p>,
     ) -> Result<Value, Interrupt> {
-        let mut making = Making::new(rules);
+        let mut making = DocumentBuilder::new(rules);
         for candidate in rules.candidates() {
             let Some(program) = self.program(candidate) else {
                 continue;
@@ -230,7 +230,7 @@ impl<'p> Machine<'p> {
         candidate: Candidate<'p>,
         program: &Program,
         depth: usize,
-        making: &mut Making,
+        making: &mut DocumentBuilder,
     ) -> Result<bool, Interrupt> {
         let head = &program.head;
         let path = head.path.get(depth..).unwrap_or_default();
@@ -275,7 +275,7 @@ impl<'a, 'p> Rules<'a, 'p> {
     }
 }
 
-impl Making {
+impl DocumentBuilder {
     fn new(rules: Rules<'_, '_>) -> Self {
         let lengths = rules
             .candidates()

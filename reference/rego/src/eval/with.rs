@@ -11,7 +11,7 @@ use crate::ir::{Expr, FunctionName, Replacement, Target};
 use crate::value::Object;
 
 /// State that `with` changes while its expression is evaluated.
-struct Changed<'p> {
+struct ModifiedState<'p> {
     input: Binding<'p>,
     overlay: Option<Value>,
     replaced: Vec<Arc<[Value]>>,
@@ -21,7 +21,7 @@ struct Changed<'p> {
 }
 
 /// State before `with` changed it.
-struct Before<'p> {
+struct SavedState<'p> {
     input: Binding<'p>,
     overlay: Option<Value>,
     replaced: usize,
@@ -63,8 +63,8 @@ impl<'p> Machine<'p> {
         flow
     }
 
-    fn changed(&self, frame: &Frame<'_>, expr: &Expr) -> Option<Changed<'p>> {
-        let mut changed = Changed {
+    fn changed(&self, frame: &Frame<'_>, expr: &Expr) -> Option<ModifiedState<'p>> {
+        let mut changed = ModifiedState {
             input: self.input.clone(),
             overlay: self.overlay.clone(),
             replaced: Vec::new(),
@@ -104,8 +104,8 @@ impl<'p> Machine<'p> {
         Some(changed)
     }
 
-    fn change(&mut self, changed: &Changed<'p>) -> Before<'p> {
-        let before = Before {
+    fn change(&mut self, changed: &ModifiedState<'p>) -> SavedState<'p> {
+        let before = SavedState {
             input: std::mem::replace(&mut self.input, changed.input.clone()),
             overlay: std::mem::replace(&mut self.overlay, changed.overlay.clone()),
             replaced: self.replaced.len(),
@@ -119,7 +119,7 @@ impl<'p> Machine<'p> {
         before
     }
 
-    fn restore(&mut self, before: Before<'p>) {
+    fn restore(&mut self, before: SavedState<'p>) {
         self.memos.pop();
         self.mocks.truncate(before.mocks);
         self.replaced.truncate(before.replaced);

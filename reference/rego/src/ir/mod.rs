@@ -11,7 +11,7 @@ pub(crate) mod lower;
 use std::sync::Arc;
 
 use crate::Value;
-use crate::builtins::{Cost, Function, Quick};
+use crate::builtins::{Cost, FastPath, Function};
 use crate::syntax::{Connective, Location, Var};
 
 /// A variable, as an index into the frame.
@@ -228,7 +228,7 @@ pub(crate) struct Builtin {
     /// Implementation.
     pub(crate) operator: Operator,
     /// Fast path for two small operands.
-    pub(crate) quick: Option<Quick>,
+    pub(crate) quick: Option<FastPath>,
     /// Whether equal calls may have different results; an evaluation reuses the first one.
     pub(crate) nondeterministic: bool,
     /// Whether the function has no result.

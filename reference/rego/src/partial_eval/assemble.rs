@@ -44,7 +44,7 @@ fn body(saved: Vec<Saved>, other: &mut dyn FnMut(&Term) -> Term) -> Body {
 
 /// Returns for each saved part whether it adds a condition that no other part implies.
 fn said(saved: &[Saved]) -> Vec<bool> {
-    let demanded = Demanded::of(saved);
+    let demanded = RequiredTerms::of(saved);
     let mut exprs: BTreeSet<(bool, &ExprTerms, &[With])> = BTreeSet::new();
     let mut defined: BTreeSet<&TermValue> = BTreeSet::new();
     let parts = saved.iter().map(|part| match part {
@@ -57,14 +57,14 @@ fn said(saved: &[Saved]) -> Vec<bool> {
 
 /// Required terms that no saved expression implies to be defined.
 #[derive(Debug, Default)]
-struct Demanded<'t> {
+struct RequiredTerms<'t> {
     terms: BTreeSet<&'t TermValue>,
     references: BTreeSet<&'t [Term]>,
     /// Required calls; no saved expression contains them with a result operand.
     calls: BTreeSet<&'t [Term]>,
 }
 
-impl<'t> Demanded<'t> {
+impl<'t> RequiredTerms<'t> {
     fn of(saved: &'t [Saved]) -> Self {
         let mut left = Self::default();
         for part in saved {
@@ -112,7 +112,7 @@ impl<'t> Demanded<'t> {
     }
 }
 
-impl<'t> Visit<'t> for Demanded<'t> {
+impl<'t> Visit<'t> for RequiredTerms<'t> {
     fn term(&mut self, term: &'t Term) -> bool {
         match &term.value {
             TermValue::Ref(steps) => {

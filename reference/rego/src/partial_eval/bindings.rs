@@ -315,8 +315,8 @@ impl<'m> Bindings<'m> {
     }
 
     /// Whether any variable of the visited nodes is bound.
-    fn concerns<'t>(&'t self, visit: impl FnOnce(&mut Bound<'t>)) -> bool {
-        let mut look = Bound {
+    fn concerns<'t>(&'t self, visit: impl FnOnce(&mut BoundVariables<'t>)) -> bool {
+        let mut look = BoundVariables {
             bindings: self,
             found: false,
         };
@@ -331,12 +331,12 @@ fn is_asked(value: &TermValue) -> bool {
 }
 
 /// Searches nodes for variables that are bound.
-struct Bound<'s> {
+struct BoundVariables<'s> {
     bindings: &'s Bindings<'s>,
     found: bool,
 }
 
-impl<'t> Visit<'t> for Bound<'_> {
+impl<'t> Visit<'t> for BoundVariables<'_> {
     fn term(&mut self, term: &'t Term) -> bool {
         if let TermValue::Var(name) = &term.value {
             let binding = self.bindings.bindings.get(name);

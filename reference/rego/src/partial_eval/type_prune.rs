@@ -22,7 +22,7 @@ use crate::types::signature;
 
 /// Result of a quick type check of an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Glance {
+enum QuickCheck {
     Fits,
     Never,
     Unclear,
@@ -36,9 +36,9 @@ impl Solver<'_> {
         let mut unclear = false;
         for part in &saved {
             match self.glance(part) {
-                Glance::Never => return None,
-                Glance::Fits => {}
-                Glance::Unclear => unclear = true,
+                QuickCheck::Never => return None,
+                QuickCheck::Fits => {}
+                QuickCheck::Unclear => unclear = true,
             }
         }
         match unclear {
@@ -116,43 +116,43 @@ impl Solver<'_> {
             && self.supports.original(name, self.meter).is_none()
     }
 
-    fn glance(&self, part: &Saved) -> Glance {
+    fn glance(&self, part: &Saved) -> QuickCheck {
         let expr = match part {
             Saved::Defined(term) if matches!(term.value, TermValue::Ref(_)) => {
-                return Glance::Fits;
+                return QuickCheck::Fits;
             }
-            Saved::Defined(_) => return Glance::Unclear,
+            Saved::Defined(_) => return QuickCheck::Unclear,
             Saved::Expr(expr) if expr.with.is_empty() => expr,
-            Saved::Expr(_) => return Glance::Unclear,
+            Saved::Expr(_) => return QuickCheck::Unclear,
         };
         let call = match &expr.terms {
-            ExprTerms::Term(term) if self.is_open(term) => return Glance::Fits,
+            ExprTerms::Term(term) if self.is_open(term) => return QuickCheck::Fits,
             ExprTerms::Call(call) => call,
-            _ => return Glance::Unclear,
+            _ => return QuickCheck::Unclear,
         };
         if is_equality(expr) {
             let simple = |term: &Term| is_constant(term) || self.is_open(term);
             return match operands(expr) {
-                [left, right] if simple(left) && simple(right) => Glance::Fits,
-                _ => Glance::Unclear,
+                [left, right] if simple(left) && simple(right) => QuickCheck::Fits,
+                _ => QuickCheck::Unclear,
             };
         }
         let name = operator(call).and_then(dotted).unwrap_or_default();
         match self.glance_call(&name, operands(expr)) {
-            Glance::Never if expr.negated => Glance::Unclear,
+            QuickCheck::Never if expr.negated => QuickCheck::Unclear,
             glance => glance,
         }
     }
 
-    fn glance_call(&self, name: &str, operands: &[Term]) -> Glance {
+    fn glance_call(&self, name: &str, operands: &[Term]) -> QuickCheck {
         let Some(Type::Function(of)) = signature(name).map(|signature| &signature.of) else {
-            return Glance::Unclear;
+            return QuickCheck::Unclear;
         };
         for (place, operand) in operands.iter().enumerate() {
             let Some(value) = constant(operand) else {
                 match &operand.value {
                     TermValue::Ref(_) if self.is_open(operand) => continue,
-                    _ => return Glance::Unclear,
+                    _ => return QuickCheck::Unclear,
                 }
             };
             let wanted = of.args.get(place).or(of.result.as_ref());
@@ -160,12 +160,12 @@ impl Solver<'_> {
             if wanted.is_some() && !fits(Some(&Type::of(&value)), wanted) {
                 return match value {
                     // The type of a value accepts sets for arrays, unlike the compiler.
-                    Value::Array(_) | Value::Object(_) | Value::Set(_) => Glance::Unclear,
-                    _ => Glance::Never,
+                    Value::Array(_) | Value::Object(_) | Value::Set(_) => QuickCheck::Unclear,
+                    _ => QuickCheck::Never,
                 };
             }
         }
-        Glance::Fits
+        QuickCheck::Fits
     }
 
     /// Whether a term is a variable, or a reference of unknown type.

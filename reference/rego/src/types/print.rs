@@ -15,17 +15,22 @@ impl fmt::Display for Type {
             Self::String => f.write_str("string"),
             Self::Array(array) => {
                 f.write_str("array")?;
-                listed(f, &array.items, |f, item| Shown(item.as_ref()).fmt(f))?;
+                listed(f, &array.items, |f, item| DisplayType(item.as_ref()).fmt(f))?;
                 array.rest.iter().try_for_each(|of| write!(f, "[{of}]"))
             }
             Self::Object(object) => {
                 f.write_str("object")?;
                 listed(f, &object.members, |f, (key, of)| match key {
-                    Value::String(text) => write!(f, "{text}: {}", Shown(of.as_ref())),
-                    other => write!(f, "{other}: {}", Shown(of.as_ref())),
+                    Value::String(text) => write!(f, "{text}: {}", DisplayType(of.as_ref())),
+                    other => write!(f, "{other}: {}", DisplayType(of.as_ref())),
                 })?;
                 object.rest.iter().try_for_each(|(key, of)| {
-                    write!(f, "[{}: {}]", Shown(key.as_ref()), Shown(of.as_ref()))
+                    write!(
+                        f,
+                        "[{}: {}]",
+                        DisplayType(key.as_ref()),
+                        DisplayType(of.as_ref())
+                    )
                 })
             }
             Self::Set(set) => {
@@ -40,21 +45,21 @@ impl fmt::Display for Type {
                 let args = function
                     .args
                     .iter()
-                    .map(|arg| Shown(arg.of.as_ref()).to_string());
+                    .map(|arg| DisplayType(arg.of.as_ref()).to_string());
                 let more = function.variadic.iter();
-                let more = more.map(|arg| format!("{}...", Shown(arg.of.as_ref())));
+                let more = more.map(|arg| format!("{}...", DisplayType(arg.of.as_ref())));
                 let args: Vec<_> = args.chain(more).collect();
                 let result = function.result.as_ref().and_then(|arg| arg.of.as_ref());
-                write!(f, "({}) => {}", args.join(", "), Shown(result))
+                write!(f, "({}) => {}", args.join(", "), DisplayType(result))
             }
         }
     }
 }
 
 /// Formats a type; `???` if it is not known.
-struct Shown<'t>(Option<&'t Type>);
+struct DisplayType<'t>(Option<&'t Type>);
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for DisplayType<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Some(of) => of.fmt(f),

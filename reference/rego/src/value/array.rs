@@ -8,7 +8,7 @@ use super::Value;
 use super::item::Item;
 use super::json::read_items;
 use super::list_index::Lookups;
-use super::tree::{self, Part, Place, Run, Runs, Tree, WIDTH};
+use super::tree::{self, Run, Runs, SearchPosition, Subtree, Tree, WIDTH};
 
 /// An array of values.
 ///
@@ -39,13 +39,13 @@ impl Item for Value {
 }
 
 /// Position of the item with this index.
-struct At(usize);
+struct AtIndex(usize);
 
 /// Position before the item with this index, or after the last item.
-struct Before(usize);
+struct BeforeIndex(usize);
 
-impl Place<Value> for At {
-    fn part(&mut self, parts: &[Part<Value>]) -> usize {
+impl SearchPosition<Value> for AtIndex {
+    fn part(&mut self, parts: &[Subtree<Value>]) -> usize {
         let mut at = 0;
         for part in parts {
             if self.0 < part.length {
@@ -66,9 +66,9 @@ impl Place<Value> for At {
     }
 }
 
-impl Place<Value> for Before {
-    fn part(&mut self, parts: &[Part<Value>]) -> usize {
-        let mut place = At(self.0);
+impl SearchPosition<Value> for BeforeIndex {
+    fn part(&mut self, parts: &[Subtree<Value>]) -> usize {
+        let mut place = AtIndex(self.0);
         let at = place.part(parts);
         self.0 = place.0;
         match parts.last() {
@@ -119,7 +119,7 @@ impl Array {
     pub fn get(&self, index: usize) -> Option<&Value> {
         match &self.0 {
             Items::Packed(items) => items.get(index),
-            Items::Tree(items) => items.find(At(index)),
+            Items::Tree(items) => items.find(AtIndex(index)),
         }
     }
 
@@ -179,13 +179,13 @@ impl Array {
     pub fn get_mut(&mut self, index: usize) -> Option<&mut Value> {
         // Nothing is copied if there is no such item.
         self.get(index)?;
-        self.tree_mut().find_mut(At(index))
+        self.tree_mut().find_mut(AtIndex(index))
     }
 
     /// Inserts an item before the item at an index, or after the last item.
     pub fn insert(&mut self, index: usize, value: Value) {
         let index = index.min(self.len());
-        self.tree_mut().insert(Before(index), value);
+        self.tree_mut().insert(BeforeIndex(index), value);
     }
 
     /// Appends an item.
@@ -196,7 +196,7 @@ impl Array {
     /// Removes and returns the item at an index.
     pub fn remove(&mut self, index: usize) -> Option<Value> {
         self.get(index)?;
-        self.tree_mut().remove(&mut At(index))
+        self.tree_mut().remove(&mut AtIndex(index))
     }
 
     /// Returns the items as a list.

@@ -25,7 +25,7 @@ struct Comparison {
 }
 
 /// Address and length of an array, an object or a set.
-type Part = (usize, usize);
+type Address = (usize, usize);
 
 impl Comparison {
     fn of(equality: bool) -> Self {
@@ -99,7 +99,7 @@ impl Comparison {
     }
 
     /// Returns the order of two parts, if no comparison of their items is needed to know it.
-    fn known(&mut self, (left, right): (Part, Part)) -> Option<Ordering> {
+    fn known(&mut self, (left, right): (Address, Address)) -> Option<Ordering> {
         if left.0 == right.0 {
             return Some(Ordering::Equal);
         }
@@ -113,7 +113,7 @@ impl Comparison {
     }
 
     /// Returns the order of two parts whose items are equal up to the length of the shorter one.
-    fn alike(&mut self, (left, right): (Part, Part)) -> Ordering {
+    fn alike(&mut self, (left, right): (Address, Address)) -> Ordering {
         if self.looked > MANY && left.1 == right.1 {
             self.equal.insert((left.0, right.0));
         }

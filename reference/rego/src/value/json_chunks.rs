@@ -35,7 +35,7 @@ pub struct JsonChunks {
     /// The whole value, until its encoding is started.
     whole: Option<Value>,
     /// Stack of the parts whose encoding is started, the outermost first.
-    open: Vec<Part>,
+    open: Vec<OpenValue>,
     pretty: bool,
     /// Whether members are written in the order of their names, not of their keys.
     by_name: bool,
@@ -45,7 +45,7 @@ pub struct JsonChunks {
 
 /// A partially written value.
 #[derive(Debug, Clone)]
-enum Part {
+enum OpenValue {
     /// An array, and the number of items already written.
     Array(Array, usize),
     Set(Set),
@@ -92,11 +92,11 @@ struct Members {
 }
 
 /// Next action after a part was written up to some position.
-enum Step {
+enum Progress {
     /// The part is complete.
     Done,
     /// This nested part has to be written first.
-    Into(Part),
+    Into(OpenValue),
     /// The piece is full.
     Full,
 }
@@ -162,11 +162,11 @@ impl Iterator for JsonChunks {
                 break;
             };
             match part.write(&mut piece, level) {
-                Step::Done => {
+                Progress::Done => {
                     self.open.pop();
                 }
-                Step::Into(part) => self.open.push(part),
-                Step::Full => break,
+                Progress::Into(part) => self.open.push(part),
+                Progress::Full => break,
             }
         }
         Some(piece.writer.out)
@@ -211,7 +211,7 @@ impl Piece {
     }
 
     /// Writes a value if its text is short, or else returns it as a part to start.
-    fn attempt(&mut self, value: &Value, level: usize) -> Result<(), Part> {
+    fn attempt(&mut self, value: &Value, level: usize) -> Result<(), OpenValue> {
         let level = self.level(level);
         if self.small(|writer| writer.value(value, level).is_ok()) {
             return Ok(());
@@ -219,15 +219,15 @@ impl Piece {
         Err(match value {
             Value::Array(items) => {
                 self.writer.out.push(b'[');
-                Part::Array(items.clone(), 0)
+                OpenValue::Array(items.clone(), 0)
             }
             Value::Set(members) => {
                 self.writer.out.push(b'[');
-                Part::Set(Set::of(Arc::clone(members)))
+                OpenValue::Set(Set::of(Arc::clone(members)))
             }
             Value::Object(members) => {
                 self.writer.out.push(b'{');
-                Part::Object(Members {
+                OpenValue::Object(Members {
                     members: self.ordered(members),
                     done: 0,
                     named: false,
@@ -235,28 +235,28 @@ impl Piece {
             }
             Value::String(text) => {
                 self.writer.out.push(b'"');
-                Part::String(text.clone(), 0)
+                OpenValue::String(text.clone(), 0)
             }
             Value::Bytes(bytes) => {
                 self.writer.out.push(b'"');
-                Part::String(bytes.to_lossy().into(), 0)
+                OpenValue::String(bytes.to_lossy().into(), 0)
             }
-            Value::Number(number) => Part::Number(number.clone(), 0),
+            Value::Number(number) => OpenValue::Number(number.clone(), 0),
             // The texts of these values are always short.
             Value::Null | Value::Bool(_) => return Ok(()),
         })
     }
 
     /// Writes the name that represents a key if it is short, or else returns it as a part to start.
-    fn name(&mut self, key: &Value) -> Result<(), Part> {
+    fn name(&mut self, key: &Value) -> Result<(), OpenValue> {
         if self.small(|writer| writer.member_name(key).is_ok()) {
             return Ok(());
         }
         self.writer.out.push(b'"');
         Err(match key {
-            Value::String(text) => Part::String(text.clone(), 0),
-            Value::Bytes(bytes) => Part::String(bytes.to_lossy().into(), 0),
-            key => Part::Name(Box::new(Name::of(key.clone()))),
+            Value::String(text) => OpenValue::String(text.clone(), 0),
+            Value::Bytes(bytes) => OpenValue::String(bytes.to_lossy().into(), 0),
+            key => OpenValue::Name(Box::new(Name::of(key.clone()))),
         })
     }
 
@@ -320,9 +320,9 @@ impl Piece {
     }
 }
 
-impl Part {
+impl OpenValue {
     /// Continues a part at a level of indentation.
-    fn write(&mut self, piece: &mut Piece, level: usize) -> Step {
+    fn write(&mut self, piece: &mut Piece, level: usize) -> Progress {
         match self {
             Self::Array(items, done) => {
                 let step = write_array(items, done, piece, level);
@@ -333,10 +333,10 @@ impl Part {
             Self::String(text, done) => {
                 *done = piece.escape(text.as_bytes(), *done);
                 if *done < text.len() {
-                    return Step::Full;
+                    return Progress::Full;
                 }
                 piece.writer.out.push(b'"');
-                Step::Done
+                Progress::Done
             }
             Self::Number(number, done) => {
                 let digits = number.text();
@@ -345,8 +345,8 @@ impl Part {
                 piece.writer.out.extend_from_slice(next);
                 *done += next.len();
                 match next.len() < rest.len() {
-                    true => Step::Full,
-                    false => Step::Done,
+                    true => Progress::Full,
+                    false => Progress::Done,
                 }
             }
             Self::Name(name) => name.write(piece),
@@ -355,7 +355,12 @@ impl Part {
 }
 
 /// Writes the remaining items of an array, like [`write_items`].
-fn write_array(items: &Array, done: &mut usize, piece: &mut Piece, level: usize) -> Option<Step> {
+fn write_array(
+    items: &Array,
+    done: &mut usize,
+    piece: &mut Piece,
+    level: usize,
+) -> Option<Progress> {
     for (run, from) in items.runs(*done) {
         if from == 0 && piece.text(&run, done) {
             continue;
@@ -376,26 +381,26 @@ fn write_items<'v>(
     done: &mut usize,
     piece: &mut Piece,
     level: usize,
-) -> Option<Step> {
+) -> Option<Progress> {
     for item in items {
         if piece.is_full() {
-            return Some(Step::Full);
+            return Some(Progress::Full);
         }
         let inner = piece.level(level + 1);
         piece.writer.separate(*done, inner);
         *done += 1;
         if let Err(part) = piece.attempt(item, level + 1) {
-            return Some(Step::Into(part));
+            return Some(Progress::Into(part));
         }
     }
     None
 }
 
 /// Closes an array or object.
-fn close(bracket: u8, piece: &mut Piece, level: usize) -> Step {
+fn close(bracket: u8, piece: &mut Piece, level: usize) -> Progress {
     let level = piece.level(level);
     piece.writer.close(bracket, false, level);
-    Step::Done
+    Progress::Done
 }
 
 impl Name {
@@ -408,15 +413,15 @@ impl Name {
     }
 
     /// Writes the name in small steps, because escapes grow with every level of nested names.
-    fn write(&mut self, piece: &mut Piece) -> Step {
+    fn write(&mut self, piece: &mut Piece) -> Progress {
         loop {
             self.done = piece.escape(&self.text, self.done);
             if self.done < self.text.len() {
-                return Step::Full;
+                return Progress::Full;
             }
             let Some(next) = self.rest.next() else {
                 piece.writer.out.push(b'"');
-                return Step::Done;
+                return Progress::Done;
             };
             (self.text, self.done) = (next, 0);
         }
@@ -433,7 +438,7 @@ impl Set {
         }
     }
 
-    fn write(&mut self, piece: &mut Piece, level: usize) -> Step {
+    fn write(&mut self, piece: &mut Piece, level: usize) -> Progress {
         loop {
             if self.next.is_empty() && !self.look_up() {
                 return close(b']', piece, level);
@@ -463,7 +468,7 @@ impl Set {
 }
 
 impl Members {
-    fn write(&mut self, piece: &mut Piece, level: usize) -> Step {
+    fn write(&mut self, piece: &mut Piece, level: usize) -> Progress {
         let members = self.members.clone();
         let step = match members.runs(self.done) {
             Some(runs) => self.write_runs(runs, piece, level),
@@ -477,7 +482,7 @@ impl Members {
         runs: Runs<'_, Member>,
         piece: &mut Piece,
         level: usize,
-    ) -> Option<Step> {
+    ) -> Option<Progress> {
         for (run, from) in runs {
             if from == 0 && !self.named && piece.text(&run, &mut self.done) {
                 continue;
@@ -498,24 +503,24 @@ impl Members {
         members: impl Iterator<Item = (&'v Value, &'v Value)>,
         piece: &mut Piece,
         level: usize,
-    ) -> Option<Step> {
+    ) -> Option<Progress> {
         for (key, member) in members {
             if piece.is_full() {
-                return Some(Step::Full);
+                return Some(Progress::Full);
             }
             if !self.named {
                 let inner = piece.level(level + 1);
                 piece.writer.separate(self.done, inner);
                 if let Err(name) = piece.name(key) {
                     self.named = true;
-                    return Some(Step::Into(name));
+                    return Some(Progress::Into(name));
                 }
             }
             piece.writer.colon(piece.pretty);
             self.named = false;
             self.done += 1;
             if let Err(part) = piece.attempt(member, level + 1) {
-                return Some(Step::Into(part));
+                return Some(Progress::Into(part));
             }
         }
         None

@@ -15,7 +15,7 @@ const LOOK: u32 = 1 << 12;
 
 /// Size of a value as JSON and in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Measured {
+pub struct ValueSize {
     /// Length of the text in bytes.
     pub length: usize,
     /// Approximate number of bytes of memory that the value does not share with other values, and
@@ -47,8 +47,8 @@ impl Value {
         pretty: bool,
         limit: usize,
         cancelled: &AtomicBool,
-    ) -> Result<Measured, NotMeasured> {
-        let mut ruler = Ruler {
+    ) -> Result<ValueSize, NotMeasured> {
+        let mut ruler = SizeWriter {
             pretty,
             limit,
             cancelled,
@@ -61,7 +61,7 @@ impl Value {
         if extent.length > limit {
             return Err(TooLong(limit).into());
         }
-        Ok(Measured {
+        Ok(ValueSize {
             length: extent.length,
             own: ruler.own,
             hides: ruler.hides,
@@ -72,17 +72,26 @@ impl Value {
 /// Item of a list, whose length as JSON can be computed.
 trait Extended: Item {
     /// Returns the size of its text, and the number of bytes that precede it.
-    fn extent(&self, ruler: &mut Ruler<'_>, own: bool) -> Result<(Extent, usize), NotMeasured>;
+    fn extent(&self, ruler: &mut SizeWriter<'_>, own: bool)
+    -> Result<(Extent, usize), NotMeasured>;
 }
 
 impl Extended for Value {
-    fn extent(&self, ruler: &mut Ruler<'_>, own: bool) -> Result<(Extent, usize), NotMeasured> {
+    fn extent(
+        &self,
+        ruler: &mut SizeWriter<'_>,
+        own: bool,
+    ) -> Result<(Extent, usize), NotMeasured> {
         Ok((ruler.value(self, own)?, 0))
     }
 }
 
 impl Extended for Member {
-    fn extent(&self, ruler: &mut Ruler<'_>, own: bool) -> Result<(Extent, usize), NotMeasured> {
+    fn extent(
+        &self,
+        ruler: &mut SizeWriter<'_>,
+        own: bool,
+    ) -> Result<(Extent, usize), NotMeasured> {
         ruler.member(&self.0, &self.1, own)
     }
 }
@@ -94,7 +103,7 @@ struct Extent {
     breaks: usize,
 }
 
-struct Ruler<'c> {
+struct SizeWriter<'c> {
     pretty: bool,
     limit: usize,
     cancelled: &'c AtomicBool,
@@ -105,7 +114,7 @@ struct Ruler<'c> {
     hides: bool,
 }
 
-impl Ruler<'_> {
+impl SizeWriter<'_> {
     /// Measures a value as if at the outermost level. `own`: whether no ancestor of it is shared.
     fn value(&mut self, value: &Value, own: bool) -> Result<Extent, NotMeasured> {
         self.steps = self.steps.wrapping_add(1);

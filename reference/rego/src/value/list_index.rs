@@ -41,11 +41,11 @@ pub(crate) struct Lookup {
     /// Whether a thread builds the index.
     is_being_made: AtomicBool,
     /// The index, once it is built; `None` if there was no memory left for it.
-    places: OnceLock<Option<Places>>,
+    places: OnceLock<Option<HashIndex>>,
 }
 
 /// Sorted hashes of members with the positions of their items.
-struct Places {
+struct HashIndex {
     state: RandomState,
     entries: Box<[Entry]>,
     /// Start of each bucket in the sorted entries, and the end of the last bucket, so that a search
@@ -160,12 +160,12 @@ impl Lookup {
             self.is_being_made.store(false, Ordering::Relaxed);
             return Err(why);
         }
-        let _already = self.places.set(Some(Places::new(state, entries, room)));
+        let _already = self.places.set(Some(HashIndex::new(state, entries, room)));
         Ok(())
     }
 }
 
-impl Places {
+impl HashIndex {
     fn new(state: RandomState, mut entries: Vec<Entry>, room: IndexBudget) -> Self {
         entries.sort_unstable();
         let parts = parts(entries.len());

@@ -50,7 +50,7 @@ pub(crate) use compare::equal;
 pub use document::document_from_json;
 pub use json::{SyntaxError, from_json, from_json_prefix, input_from_json};
 pub use json_chunks::JsonChunks;
-pub use json_length::{Measured, NotMeasured};
+pub use json_length::{NotMeasured, ValueSize};
 pub(crate) use list_index::{Entry, Known};
 pub use literal::Literal;
 pub(crate) use literal::{escape, escape_code, quoted, quoted_bytes};

@@ -12,7 +12,7 @@ use triomphe::{Arc, ThinArc};
 use super::item::Item;
 use super::json::read_members;
 use super::list_index::Lookups;
-use super::tree::{self, Part, Place, Run, Runs, Tree, WIDTH};
+use super::tree::{self, Run, Runs, SearchPosition, Subtree, Tree, WIDTH};
 use super::{Text, Value};
 
 /// An object, with its members in the order of their keys. Documents have only strings as keys;
@@ -66,9 +66,9 @@ impl Item for Member {
 /// Position of the key for which this comparison returns `Equal`.
 struct By<F>(F);
 
-impl<F: Fn(&Value) -> Ordering> Place<Member> for By<F> {
-    fn part(&mut self, parts: &[Part<Member>]) -> usize {
-        let reached = |part: &Part<Member>| self.0(&part.mark) != Ordering::Greater;
+impl<F: Fn(&Value) -> Ordering> SearchPosition<Member> for By<F> {
+    fn part(&mut self, parts: &[Subtree<Member>]) -> usize {
+        let reached = |part: &Subtree<Member>| self.0(&part.mark) != Ordering::Greater;
         parts.partition_point(reached).saturating_sub(1)
     }
 
@@ -122,8 +122,8 @@ impl MemberPlace {
     }
 }
 
-impl Place<Member> for Named<'_> {
-    fn part(&mut self, parts: &[Part<Member>]) -> usize {
+impl SearchPosition<Member> for Named<'_> {
+    fn part(&mut self, parts: &[Subtree<Member>]) -> usize {
         By(|key: &Value| key.compare_text(self.0)).part(parts)
     }
 

@@ -14,9 +14,9 @@ pub(super) const WIDTH: usize = 64;
 pub(super) const FILLED: usize = WIDTH * 3 / 4;
 
 /// Position of an item to search for, in a tree and then in a list.
-pub(super) trait Place<T: Item> {
+pub(super) trait SearchPosition<T: Item> {
     /// Returns the index of the part that contains the item, if any part does.
-    fn part(&mut self, parts: &[Part<T>]) -> usize;
+    fn part(&mut self, parts: &[Subtree<T>]) -> usize;
 
     /// Returns the index of the item in a list, or else the index at which it would be inserted.
     fn item(&mut self, items: &[T]) -> Result<usize, usize>;
@@ -30,14 +30,14 @@ pub(super) enum Tree<T: Item> {
         /// Number of items in all parts.
         length: usize,
         /// Parts in order, none of them empty.
-        parts: Vec<Part<T>>,
+        parts: Vec<Subtree<T>>,
         /// Indexes that find items by their members; used only in the root of a tree.
         lookups: Lookups,
     },
 }
 
 #[derive(Clone)]
-pub(super) struct Part<T: Item> {
+pub(super) struct Subtree<T: Item> {
     /// Mark of the first item, or of a former first item that also sorts after the preceding part.
     pub(super) mark: T::Mark,
     /// Number of items.
@@ -45,7 +45,7 @@ pub(super) struct Part<T: Item> {
     tree: Arc<Tree<T>>,
 }
 
-impl<T: Item> Part<T> {
+impl<T: Item> Subtree<T> {
     fn new(tree: Tree<T>) -> Option<Self> {
         let mark = match &tree {
             Tree::Chunk(leaf) => leaf.items().first()?.mark(),
@@ -85,26 +85,26 @@ impl<T: Item> Tree<T> {
         let mut level = Vec::with_capacity(items.len() / FILLED + 1);
         while items.len() > 0 {
             let leaf: Vec<T> = items.by_ref().take(FILLED).collect();
-            level.extend(Part::new(Self::Chunk(leaf.into())));
+            level.extend(Subtree::new(Self::Chunk(leaf.into())));
         }
         Self::of_parts(level)
     }
 
     /// Creates a tree of non-empty parts in order.
-    pub(super) fn of_parts(mut level: Vec<Part<T>>) -> Self {
+    pub(super) fn of_parts(mut level: Vec<Subtree<T>>) -> Self {
         while level.len() > WIDTH {
             let mut rest = level.into_iter();
             let mut above = Vec::new();
             while rest.len() > 0 {
                 let parts = rest.by_ref().take(FILLED).collect();
-                above.extend(Part::new(Self::branch(parts)));
+                above.extend(Subtree::new(Self::branch(parts)));
             }
             level = above;
         }
         Self::branch(level)
     }
 
-    fn branch(parts: Vec<Part<T>>) -> Self {
+    fn branch(parts: Vec<Subtree<T>>) -> Self {
         let length = parts.iter().map(|part| part.length).sum();
         Self::Branch {
             length,
@@ -164,7 +164,7 @@ impl<T: Item> Tree<T> {
     }
 
     /// Returns the item at a position.
-    pub(super) fn find(&self, mut place: impl Place<T>) -> Option<&T> {
+    pub(super) fn find(&self, mut place: impl SearchPosition<T>) -> Option<&T> {
         let mut at = self;
         loop {
             match at {
@@ -178,7 +178,7 @@ impl<T: Item> Tree<T> {
     }
 
     /// Returns the item at a position, mutably. Shared nodes on the path to it are copied.
-    pub(super) fn find_mut(&mut self, mut place: impl Place<T>) -> Option<&mut T> {
+    pub(super) fn find_mut(&mut self, mut place: impl SearchPosition<T>) -> Option<&mut T> {
         let mut at = self;
         loop {
             match at {
@@ -197,10 +197,10 @@ impl<T: Item> Tree<T> {
     }
 
     /// Inserts an item at its position; returns the item that it has replaced.
-    pub(super) fn insert(&mut self, mut place: impl Place<T>, item: T) -> Option<T> {
+    pub(super) fn insert(&mut self, mut place: impl SearchPosition<T>, item: T) -> Option<T> {
         let (before, behind) = self.insert_below(&mut place, item, true);
         if let Some(behind) = behind {
-            let front = Part::new(std::mem::take(self));
+            let front = Subtree::new(std::mem::take(self));
             *self = Self::branch(front.into_iter().chain([behind]).collect());
         }
         before
@@ -210,10 +210,10 @@ impl<T: Item> Tree<T> {
     /// item that it has replaced, and the second half of a list that has become too long.
     fn insert_below(
         &mut self,
-        place: &mut impl Place<T>,
+        place: &mut impl SearchPosition<T>,
         item: T,
         last: bool,
-    ) -> (Option<T>, Option<Part<T>>) {
+    ) -> (Option<T>, Option<Subtree<T>>) {
         match self {
             Self::Chunk(leaf) => {
                 let items = leaf.items_mut();
@@ -223,7 +223,7 @@ impl<T: Item> Tree<T> {
                         let last = last && at == items.len();
                         items.insert(at, item);
                         let behind = divided(items, last);
-                        let part = behind.and_then(|items| Part::new(Self::Chunk(items.into())));
+                        let part = behind.and_then(|items| Subtree::new(Self::Chunk(items.into())));
                         (None, part)
                     }
                 }
@@ -249,13 +249,13 @@ impl<T: Item> Tree<T> {
                 parts.insert(at + 1, behind);
                 let behind = divided(parts, last).map(Self::branch);
                 *length -= behind.as_ref().map_or(0, Self::len);
-                (before, behind.and_then(Part::new))
+                (before, behind.and_then(Subtree::new))
             }
         }
     }
 
     /// Removes the item at a position.
-    pub(super) fn remove(&mut self, place: &mut impl Place<T>) -> Option<T> {
+    pub(super) fn remove(&mut self, place: &mut impl SearchPosition<T>) -> Option<T> {
         match self {
             Self::Chunk(leaf) => {
                 let items = leaf.items_mut();
@@ -312,7 +312,7 @@ pub(super) struct Iter<'t, T: Item> {
     /// Remaining items of the current list.
     leaf: std::slice::Iter<'t, T>,
     /// Remaining parts of the ancestors, the outermost first.
-    above: Vec<std::slice::Iter<'t, Part<T>>>,
+    above: Vec<std::slice::Iter<'t, Subtree<T>>>,
     left: usize,
 }
 
@@ -391,7 +391,7 @@ pub(super) struct Runs<'t, T: Item> {
     /// The list, if there is only one.
     only: Option<Run<'t, T>>,
     /// Remaining parts of the ancestors, the outermost first.
-    above: Vec<std::slice::Iter<'t, Part<T>>>,
+    above: Vec<std::slice::Iter<'t, Subtree<T>>>,
     /// Number of items to skip.
     skipped: usize,
 }
@@ -445,7 +445,7 @@ impl<'t, T: Item> Iterator for Runs<'t, T> {
 /// Mutable iterator over the items in order.
 pub(super) struct IterMut<'t, T: Item> {
     leaf: std::slice::IterMut<'t, T>,
-    above: Vec<std::slice::IterMut<'t, Part<T>>>,
+    above: Vec<std::slice::IterMut<'t, Subtree<T>>>,
 }
 
 impl<'t, T: Item> IterMut<'t, T> {

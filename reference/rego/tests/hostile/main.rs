@@ -50,7 +50,7 @@ fn spent() -> Duration {
 
 /// Checkpoints of a call.
 #[derive(Debug)]
-struct Looks {
+struct Checkpoints {
     began: Duration,
     last: Duration,
     longest: Duration,
@@ -59,12 +59,12 @@ struct Looks {
 
 /// Monitors the checkpoints of a call, and ends the call.
 #[derive(Debug)]
-struct Watch(Mutex<Looks>);
+struct CheckpointMonitor(Mutex<Checkpoints>);
 
-impl Watch {
+impl CheckpointMonitor {
     fn new() -> Arc<Self> {
         let now = spent();
-        Arc::new(Self(Mutex::new(Looks {
+        Arc::new(Self(Mutex::new(Checkpoints {
             began: now,
             last: now,
             longest: Duration::ZERO,
@@ -84,7 +84,7 @@ impl Watch {
     }
 }
 
-impl Governor for Watch {
+impl Governor for CheckpointMonitor {
     fn checkpoint(
         &self,
         made: u64,
@@ -112,10 +112,10 @@ fn cost(query: &Query, operands: &[Value]) -> Cost {
     let input = Value::from(operands.to_vec());
     MEMORY.reset_peak_usage();
     let before = MEMORY.current_usage();
-    let watch = Watch::new();
+    let watch = CheckpointMonitor::new();
     let mut evaluation = Evaluation::new(&documents);
     evaluation.input = Some(input);
-    evaluation.limits.governor = Some(Arc::<Watch>::clone(&watch));
+    evaluation.limits.governor = Some(Arc::<CheckpointMonitor>::clone(&watch));
     evaluation.print = Some(&mut print);
     // Other tests check the result of the call.
     drop(query.evaluate(&mut evaluation));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::threads::Gain;
+use crate::threads::Speedup;
 use crate::turns::{Times, median};
 
 /// Goal for each case: maximum ratio of our time to the RVM's.
@@ -32,7 +32,7 @@ const MEAN_BOUND: f64 = 0.6;
 #[derive(Debug, Default)]
 pub(crate) struct Goals {
     ratios: Vec<f64>,
-    gains: Vec<Gain>,
+    gains: Vec<Speedup>,
     missed: Vec<String>,
     broken: Vec<String>,
 }
@@ -40,7 +40,7 @@ pub(crate) struct Goals {
 impl Goals {
     /// Records the times of a case and the gain of a second thread; returns the row of the case for
     /// the table.
-    pub(crate) fn row(&mut self, name: &str, times: &Times, gain: Gain) -> String {
+    pub(crate) fn row(&mut self, name: &str, times: &Times, gain: Speedup) -> String {
         let beside_rvm = times.ours / times.rvm;
         let beside_interpreter = times.ours / times.interpreter;
         let microseconds = times.ours * 1e6;
@@ -80,9 +80,9 @@ impl Goals {
     }
 
     /// Median gains of two threads over all cases.
-    fn gain(&self) -> Gain {
-        let middle = |of: fn(&Gain) -> f64| median(self.gains.iter().map(of).collect());
-        Gain {
+    fn gain(&self) -> Speedup {
+        let middle = |of: fn(&Speedup) -> f64| median(self.gains.iter().map(of).collect());
+        Speedup {
             beside_one: middle(|gain| gain.beside_one),
             beside_unshared: middle(|gain| gain.beside_unshared),
         }
@@ -106,7 +106,7 @@ impl fmt::Display for Goals {
             f,
             "geometric mean of {cases}: {mean:.2} of the RVM (goal {MEAN}, at most {MEAN_BOUND}){missed}"
         )?;
-        let Gain {
+        let Speedup {
             beside_one,
             beside_unshared,
         } = self.gain();

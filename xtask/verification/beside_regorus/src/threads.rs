@@ -17,7 +17,7 @@ const ROUND: u32 = 16;
 
 /// Throughput ratios of two threads that share a policy.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Gain {
+pub(crate) struct Speedup {
     /// Throughput relative to one thread.
     pub(crate) beside_one: f64,
     /// Throughput relative to two threads that share nothing.
@@ -28,7 +28,7 @@ pub(crate) struct Gain {
 ///
 /// # Errors
 /// Errors of evaluations.
-pub(crate) fn gain(case: &Case) -> Result<Gain, Box<dyn Error>> {
+pub(crate) fn gain(case: &Case) -> Result<Speedup, Box<dyn Error>> {
     let (ours, other) = (Ours::prepare(case)?, Ours::prepare(case)?);
     let (mut beside_one, mut beside_unshared) = (Vec::new(), Vec::new());
     for turn in 0..=TURNS {
@@ -40,7 +40,7 @@ pub(crate) fn gain(case: &Case) -> Result<Gain, Box<dyn Error>> {
             beside_unshared.push(shared / unshared);
         }
     }
-    Ok(Gain {
+    Ok(Speedup {
         beside_one: median(beside_one),
         beside_unshared: median(beside_unshared),
     })

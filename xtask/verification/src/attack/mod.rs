@@ -24,7 +24,7 @@ use crate::report;
 use crate::servers::Failure;
 use findings::Findings;
 use harness::Harness;
-use scenarios::{Attack, SCENARIOS, When};
+use scenarios::{Attack, SCENARIOS, Scheduling};
 
 /// Time limit of one attack.
 const ATTACK_TIMEOUT: Duration = Duration::from_secs(1_800);
@@ -65,7 +65,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         .build()?;
     let wanted = |attack: &&Attack| match &options.only {
         Some(only) => attack.name.contains(only.as_str()),
-        None => options.long || attack.when != When::Long,
+        None => options.long || attack.when != Scheduling::Long,
     };
     let chosen: Vec<&Attack> = SCENARIOS.iter().filter(wanted).collect();
     if chosen.is_empty() {
@@ -101,7 +101,7 @@ async fn play(
         ]
         .map(str::to_owned),
     );
-    let is_alone = |attack: &&&Attack| attack.when == When::Alone;
+    let is_alone = |attack: &&&Attack| attack.when == Scheduling::Alone;
     let mut broken = Vec::new();
     for attack in chosen.iter().filter(is_alone) {
         broken.push(one(program, folder, long, attack).await?);

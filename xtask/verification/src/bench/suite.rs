@@ -6,7 +6,7 @@ use std::{error::Error, fs, path::Path, time::Instant};
 use conformance::{
     Suite,
     catalogue::Catalogue,
-    evidence::{Event, Payload, Sent},
+    evidence::{Event, Payload, SentRequest},
     target::{Target, Token},
 };
 use reqwest::{Client, Method};
@@ -103,7 +103,7 @@ fn suite(
 
 /// Converts the suite's requests for the client. Skips those that the client cannot send (raw
 /// bytes), and restores credentials, which the evidence does not contain.
-fn sendable(sent: Vec<Sent>) -> Result<Vec<reqwest::Request>, Box<dyn Error>> {
+fn sendable(sent: Vec<SentRequest>) -> Result<Vec<reqwest::Request>, Box<dyn Error>> {
     let mut requests = Vec::with_capacity(sent.len());
     for one in sent {
         let Ok(method) = Method::from_bytes(one.method.as_bytes()) else {

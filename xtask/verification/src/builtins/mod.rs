@@ -28,7 +28,7 @@ use proptest::test_runner::Config;
 use self::call::Call;
 use self::declared::Function;
 use self::sides::Sides;
-use self::tally::Tally;
+use self::tally::Counts;
 use crate::{random_cases, report};
 
 /// Command-line options of `builtins`.
@@ -70,7 +70,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         let only = options.only.as_deref();
         only.is_none_or(|part| function.name.contains(part))
     };
-    let mut tally = Tally::default();
+    let mut tally = Counts::default();
     for function in functions.iter().filter(is_chosen) {
         for batch in calls(function, options.seed, options.calls).chunks(BATCH) {
             tally.compare(&mut sides, function, batch)?;

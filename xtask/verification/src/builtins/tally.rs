@@ -12,7 +12,7 @@ use crate::report;
 
 /// Counts of the compared calls, and the differences that were found.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct Counts {
     calls: usize,
     values: usize,
     errors: usize,
@@ -25,7 +25,7 @@ pub(super) struct Tally {
     shown: Vec<String>,
 }
 
-impl Tally {
+impl Counts {
     /// Compares calls in one query. If the results differ, compares each half of the calls.
     ///
     /// # Errors

@@ -24,7 +24,7 @@ const ENCRYPTION_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n";
 
 /// Files and database that several control planes use one after another, or together.
 #[derive(Debug)]
-pub(super) struct Home {
+pub(super) struct WorkDir {
     pub(super) folder: PathBuf,
     database: String,
     environment: Vec<(&'static str, PathBuf)>,
@@ -33,7 +33,7 @@ pub(super) struct Home {
 
 /// Running control plane, killed when dropped.
 #[derive(Debug)]
-pub(super) struct Plane {
+pub(super) struct ControlPlane {
     pub(super) administrator: Administrator,
     process: Child,
 }
@@ -45,7 +45,7 @@ pub(super) struct Administrator {
     client: Client,
 }
 
-impl Home {
+impl WorkDir {
     /// Creates the state in a folder; the database is in this folder or at the given URL.
     ///
     /// # Errors
@@ -76,7 +76,7 @@ impl Home {
     ///
     /// # Errors
     /// When the control plane does not start; the error contains its log.
-    pub(super) async fn start(&self, name: &str) -> Result<Plane, Box<dyn Error>> {
+    pub(super) async fn start(&self, name: &str) -> Result<ControlPlane, Box<dyn Error>> {
         let address = free_address()?;
         let path = self.folder.join(format!("{name}.log"));
         let log = fs::File::options().create(true).append(true).open(&path)?;
@@ -102,7 +102,7 @@ impl Home {
             .stdout(log.try_clone()?)
             .stderr(log)
             .spawn()?;
-        let mut plane = Plane {
+        let mut plane = ControlPlane {
             administrator: Administrator {
                 address,
                 client: self.client.clone(),
@@ -186,7 +186,7 @@ impl Administrator {
     }
 }
 
-impl Plane {
+impl ControlPlane {
     /// Returns the process id.
     pub(super) fn id(&self) -> u32 {
         self.process.id()
@@ -209,7 +209,7 @@ impl Plane {
     }
 }
 
-impl Drop for Plane {
+impl Drop for ControlPlane {
     fn drop(&mut self) {
         self.kill();
     }

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 
 use super::archive;
 use super::at;
-use super::control_plane::{Administrator, Home, Plane};
+use super::control_plane::{Administrator, ControlPlane, WorkDir};
 use crate::report;
 use crate::servers::HANG_LIMIT;
 
@@ -25,7 +25,7 @@ const BUNDLES: u64 = 8;
 /// # Errors
 /// When a write is lost, or a bundle is truncated.
 pub(super) async fn run(folder: &Path, kills: u64) -> Result<(), Box<dyn Error>> {
-    let home = Home::new(&folder.join("crashes"), None)?;
+    let home = WorkDir::new(&folder.join("crashes"), None)?;
     let built = home.folder.join("built");
     let mut acknowledged = BTreeMap::new();
     let mut written = 0;
@@ -71,7 +71,7 @@ fn name(bundle: u64) -> String {
 /// Writes documents, with one client for each, until the control plane is killed; returns the
 /// number of acknowledged writes.
 async fn change(
-    plane: &mut Plane,
+    plane: &mut ControlPlane,
     known: &mut BTreeMap<u64, DocumentState>,
     life: Duration,
 ) -> Result<u64, Box<dyn Error>> {

@@ -11,7 +11,7 @@ use reqwest::Client;
 use serde_json::{Value, json};
 
 use super::at;
-use super::control_plane::{Home, program};
+use super::control_plane::{WorkDir, program};
 use super::storage::{BUCKET, Kind, S3_KEY, S3_REGION, S3_SECRET, Storage};
 use crate::servers::{ExternalProcess, HANG_LIMIT, free_address};
 use crate::{real_opa, report};
@@ -38,7 +38,7 @@ pub(super) async fn run(folder: &Path, seconds: u64) -> Result<(), Box<dyn Error
     let folder = folder.join("engines");
     fs::create_dir_all(&folder)?;
     let storage = Storage::start(Kind::S3, &folder)?;
-    let home = Home::new(&folder.join("plane"), None)?;
+    let home = WorkDir::new(&folder.join("plane"), None)?;
     let running = home.start("plane").await?;
     let plane = &running.administrator;
     let rules = home.folder.join("sources/rules");

@@ -12,7 +12,7 @@ use sqlx::{AnyPool, Row as _};
 
 use super::archive;
 use super::at;
-use super::control_plane::{Administrator, Home, Plane};
+use super::control_plane::{Administrator, ControlPlane, WorkDir};
 use crate::postgres::Postgres;
 use crate::report;
 use crate::servers::HANG_LIMIT;
@@ -33,7 +33,7 @@ const KILLED_IN: u64 = 4;
 /// When a change is missing, or two builds of a bundle overlap.
 pub(super) async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
     let postgres = Postgres::start()?;
-    let home = Home::new(&folder.join("replicas"), Some(postgres.url()))?;
+    let home = WorkDir::new(&folder.join("replicas"), Some(postgres.url()))?;
     let mut planes = Vec::new();
     for name in ["first", "second", "third"] {
         planes.push(home.start(name).await?);
@@ -83,8 +83,8 @@ fn name(bundle: u64) -> String {
 
 /// Kills a replica during a build, while changes are written through the others.
 async fn kill_at_work(
-    killed: &mut Plane,
-    others: &[Plane],
+    killed: &mut ControlPlane,
+    others: &[ControlPlane],
     database: &AnyPool,
 ) -> Result<(), Box<dyn Error>> {
     let owner = format!("{}-%", killed.id());
@@ -138,7 +138,7 @@ async fn come_to(
 
 /// Checks in the logs of all replicas that no two builds of a bundle overlap; returns the number of
 /// builds.
-fn single(home: &Home) -> Result<usize, Box<dyn Error>> {
+fn single(home: &WorkDir) -> Result<usize, Box<dyn Error>> {
     let mut builds: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
     for name in ["first", "second", "third"] {
         let log = fs::read_to_string(home.folder.join(format!("{name}.log")))?;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::archive;
 use super::at;
-use super::control_plane::{Administrator, Home};
+use super::control_plane::{Administrator, WorkDir};
 use crate::command::complete;
 use crate::servers::{ExternalProcess, HANG_LIMIT, free_address};
 use crate::{apt, report};
@@ -45,7 +45,7 @@ pub(super) async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
     repository.commit(0)?;
     let https = Https::start(&folder)?;
     let ssh = Ssh::start(&folder)?;
-    let mut home = Home::new(&folder.join("plane"), None)?;
+    let mut home = WorkDir::new(&folder.join("plane"), None)?;
     home.environment("SSL_CERT_FILE", &https.authority);
     let running = home.start("plane").await?;
     let plane = &running.administrator;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::archive;
-use super::control_plane::{Administrator, Home};
+use super::control_plane::{Administrator, WorkDir};
 use super::storage::{DAMAGED, Kind, Storage};
 use crate::report;
 use crate::servers::HANG_LIMIT;
@@ -23,7 +23,7 @@ const CHANGES: u32 = 5;
 pub(super) async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
     for kind in Kind::ALL {
         let storage = Storage::start(kind, folder)?;
-        let home = Home::new(&folder.join(format!("{}-plane", kind.name())), None)?;
+        let home = WorkDir::new(&folder.join(format!("{}-plane", kind.name())), None)?;
         let running = home.start("plane").await?;
         let plane = &running.administrator;
         let object = "shops/stock.tar.gz";

@@ -7,7 +7,7 @@ use super::Outcome;
 
 /// Counts of the policies and queries on which both sides agree.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct Counts {
     /// Number of policies that both sides compiled.
     pub(super) taken: u32,
     /// Number of policies that both sides rejected.
@@ -24,7 +24,7 @@ pub(super) struct Tally {
     pub(super) flaws: u32,
 }
 
-impl Tally {
+impl Counts {
     /// Counts the result of a query.
     pub(super) fn count(&mut self, answer: &Outcome) {
         let counter = match answer {
@@ -55,7 +55,7 @@ impl Tally {
     }
 }
 
-impl fmt::Display for Tally {
+impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             taken,

@@ -11,7 +11,7 @@ use std::error::Error;
 use rego_generate::Choices;
 
 use crate::{random_cases, report};
-use counts::Tally;
+use counts::Counts;
 use theirs::Opa;
 
 /// Maximum number of random bytes from which a policy is generated.
@@ -30,7 +30,7 @@ type Outcome = Result<String, Vec<String>>;
 /// Reports the smallest case in which both sides differ. Fails also when OPA cannot be built or
 /// queried, or too few of the policies and queries were evaluated.
 pub(crate) fn run(cases: u32, seed: u64) -> Result<(), Box<dyn Error>> {
-    let state = RefCell::new((Opa::start()?, Tally::default()));
+    let state = RefCell::new((Opa::start()?, Counts::default()));
     random_cases::judge((cases, 4_000), seed, 0..BYTES, |bytes| {
         let (opa, tally) = &mut *state.borrow_mut();
         compare(opa, tally, bytes)
@@ -41,7 +41,7 @@ pub(crate) fn run(cases: u32, seed: u64) -> Result<(), Box<dyn Error>> {
 }
 
 /// Compares one policy and all of its queries.
-fn compare(opa: &mut Opa, tally: &mut Tally, bytes: &[u8]) -> Result<(), String> {
+fn compare(opa: &mut Opa, tally: &mut Counts, bytes: &[u8]) -> Result<(), String> {
     let mut choices = Choices::new(bytes);
     let input = rego_generate::input(&mut choices);
     let asked: Vec<_> = (0..QUERIES)

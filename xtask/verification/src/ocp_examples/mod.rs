@@ -16,7 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use self::expected::Expected;
-use self::play::{Program, Stage};
+use self::play::{Environment, Program};
 use self::script::Example;
 use crate::{report, root};
 
@@ -62,7 +62,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
-    let stage = runtime.block_on(Stage::new(program, source.join("libraries")))?;
+    let stage = runtime.block_on(Environment::new(program, source.join("libraries")))?;
     let mut wrong = Vec::new();
     let (mut same, mut played) = (0, 0);
     for example in &examples {

@@ -32,7 +32,7 @@ pub(super) enum Program {
 
 /// Environment of the examples: the program, the built-in libraries, and the HTTP server.
 #[derive(Debug)]
-pub(super) struct Stage {
+pub(super) struct Environment {
     program: Program,
     /// Folder of the built-in libraries.
     libraries: PathBuf,
@@ -49,7 +49,7 @@ pub(super) struct BuiltFiles {
     pub(super) why: String,
 }
 
-impl Stage {
+impl Environment {
     /// Creates the environment for a program, and starts the HTTP server.
     ///
     /// # Errors

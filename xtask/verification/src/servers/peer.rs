@@ -36,10 +36,10 @@ impl PeerScript {
     }
 }
 
-type Saying = Pin<Box<dyn Future<Output = PeerScript> + Send>>;
-type Handler = Arc<dyn Fn(Message) -> Saying + Send + Sync>;
-type Waiting = Pin<Box<dyn Future<Output = ()> + Send>>;
-type Gate = Arc<dyn Fn(&Message) -> Waiting + Send + Sync>;
+type ScriptFuture = Pin<Box<dyn Future<Output = PeerScript> + Send>>;
+type Handler = Arc<dyn Fn(Message) -> ScriptFuture + Send + Sync>;
+type WaitFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
+type Gate = Arc<dyn Fn(&Message) -> WaitFuture + Send + Sync>;
 
 /// Running scripted server; stopped with its connections when dropped.
 #[derive(Debug)]

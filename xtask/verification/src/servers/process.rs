@@ -35,14 +35,14 @@ pub(crate) struct Process {
 }
 
 /// CPU time of a process.
-pub(super) struct Taken {
+pub(super) struct CpuTime {
     /// User CPU time.
     pub(super) own: Duration,
     pub(super) kernel: Duration,
 }
 
 /// Reads the CPU time of a process.
-pub(super) fn taken_by(process: u32) -> io::Result<Taken> {
+pub(super) fn taken_by(process: u32) -> io::Result<CpuTime> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat"))?;
     // The program's name, in parentheses, may contain spaces.
     let fields = stat.rsplit(')').next().unwrap_or_default();
@@ -50,7 +50,7 @@ pub(super) fn taken_by(process: u32) -> io::Result<Taken> {
         let field = fields.split_whitespace().nth(place);
         field.and_then(|text| text.parse().ok()).unwrap_or_default()
     };
-    Ok(Taken {
+    Ok(CpuTime {
         own: TICK * ticks(11),
         kernel: TICK * ticks(12),
     })

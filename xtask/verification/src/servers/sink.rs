@@ -23,10 +23,10 @@ pub(crate) enum FailureMode {
 
 /// Receiver of decision logs. Clones share their state.
 #[derive(Debug, Clone)]
-pub(crate) struct Sink(Arc<Mutex<Received>>);
+pub(crate) struct Sink(Arc<Mutex<SinkState>>);
 
 #[derive(Debug)]
-struct Received {
+struct SinkState {
     mood: FailureMode,
     /// Ids of all received decisions, in order of arrival.
     ids: Vec<String>,
@@ -36,14 +36,14 @@ struct Received {
 
 impl Sink {
     pub(crate) fn new() -> Self {
-        Self(Arc::new(Mutex::new(Received {
+        Self(Arc::new(Mutex::new(SinkState {
             mood: FailureMode::Good,
             ids: Vec::new(),
             garbage: Vec::new(),
         })))
     }
 
-    fn received(&self) -> MutexGuard<'_, Received> {
+    fn received(&self) -> MutexGuard<'_, SinkState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -8,7 +8,7 @@ use tokio::time::sleep;
 
 use super::environment::{BUNDLE, DefinitionServer};
 use super::model::{Documents, Random};
-use super::tally::Tally;
+use super::tally::ClientResults;
 use crate::servers::{Failure, HANG_LIMIT, Message, Wire, request, request_with};
 
 /// Number of clients of each kind.
@@ -23,15 +23,15 @@ const HERE: [u8; 4] = [127, 0, 0, 1];
 /// Client with a connection to a server.
 struct Client {
     wire: Wire,
-    tally: Tally,
+    tally: ClientResults,
 }
 
 impl Client {
     async fn new(name: &'static str, to: SocketAddr) -> Result<Self, Failure> {
         let wire = Wire::connect(to, HERE).await?;
-        let tally = Tally {
+        let tally = ClientResults {
             name,
-            ..Tally::default()
+            ..ClientResults::default()
         };
         Ok(Self { wire, tally })
     }
@@ -72,7 +72,7 @@ pub(super) async fn documents(
     to: SocketAddr,
     number: u64,
     until: Instant,
-) -> Result<Tally, Failure> {
+) -> Result<ClientResults, Failure> {
     let mut client = Client::new("documents", to).await?;
     let mut random = Random::new(number + 1);
     let mut known = Documents::default();
@@ -95,7 +95,7 @@ pub(super) async fn policies(
     to: SocketAddr,
     number: u64,
     until: Instant,
-) -> Result<Tally, Failure> {
+) -> Result<ClientResults, Failure> {
     let mut client = Client::new("policies", to).await?;
     let path = format!("/v1/policies/of{number}");
     let rule = format!("/v1/data/policies/of{number}/state");
@@ -132,7 +132,7 @@ pub(super) async fn decisions(
     to: SocketAddr,
     number: u64,
     until: Instant,
-) -> Result<Tally, Failure> {
+) -> Result<ClientResults, Failure> {
     let mut client = Client::new("decisions", to).await?;
     let mut random = Random::new(number + 100);
     while Instant::now() < until {
@@ -177,7 +177,10 @@ pub(super) async fn decisions(
 
 /// Changes definitions of the control plane; after each change, waits until the engine has
 /// activated it.
-pub(super) async fn definitions(place: DefinitionServer, until: Instant) -> Result<Tally, Failure> {
+pub(super) async fn definitions(
+    place: DefinitionServer,
+    until: Instant,
+) -> Result<ClientResults, Failure> {
     let mut client = Client::new("definitions", place.control).await?;
     let mut engine = Client::new("definitions", place.engine).await?;
     let shown = format!("Authorization: Bearer {}\r\n", place.key);

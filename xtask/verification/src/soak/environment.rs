@@ -11,7 +11,7 @@ use rustix::process::Signal;
 use serde_json::json;
 use tokio::time::sleep;
 
-use super::tally::Tally;
+use super::tally::ClientResults;
 use crate::servers::{Failure, HANG_LIMIT, Message, Peer, PeerScript, Process, Sink};
 
 /// File name of the built bundle.
@@ -110,7 +110,7 @@ impl Environment {
     }
 
     /// Records the decisions in a client's results.
-    pub(super) fn remember(&mut self, tally: &Tally) {
+    pub(super) fn remember(&mut self, tally: &ClientResults) {
         self.answered.extend(tally.ids.iter().cloned());
         self.unnamed += tally.unnamed;
     }

@@ -20,7 +20,7 @@ use crate::report;
 use crate::servers::Failure;
 use environment::Environment;
 use memory::Memory;
-use tally::Tally;
+use tally::ClientResults;
 
 /// Share of the duration in which memory may grow.
 const WARM_UP: f64 = 0.35;
@@ -56,7 +56,7 @@ pub(crate) fn run(seconds: u64, program: Option<&Path>) -> Result<(), Box<dyn Er
 async fn soak(program: &Path, folder: &Path, time: Duration) -> Result<(), Failure> {
     let mut environment = Environment::start(program, folder).await?;
     let until = Instant::now() + time;
-    let mut clients: JoinSet<Result<Tally, Failure>> = JoinSet::new();
+    let mut clients: JoinSet<Result<ClientResults, Failure>> = JoinSet::new();
     for number in 0..clients::EACH {
         clients.spawn(clients::documents(
             environment.engine.address,
@@ -73,7 +73,7 @@ async fn soak(program: &Path, folder: &Path, time: Duration) -> Result<(), Failu
     clients.spawn(clients::definitions(environment.place(), until));
     let mut memory = [Memory::new("engine"), Memory::new("control plane")];
     let begun = Instant::now();
-    let mut tallies: Vec<Tally> = Vec::new();
+    let mut tallies: Vec<ClientResults> = Vec::new();
     while !clients.is_empty() {
         tokio::select! {
             // The first failure of a client ends the test.
@@ -87,7 +87,7 @@ async fn soak(program: &Path, folder: &Path, time: Duration) -> Result<(), Failu
         }
     }
     let mut broken = Vec::new();
-    for tally in Tally::by_name(tallies) {
+    for tally in ClientResults::by_name(tallies) {
         report("clients", &tally.to_string());
         environment.remember(&tally);
     }

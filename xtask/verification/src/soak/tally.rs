@@ -5,7 +5,7 @@ use std::fmt;
 
 /// Results of one client, or the sum of several with the same name.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct ClientResults {
     pub(super) name: &'static str,
     pub(super) milliseconds: Vec<f64>,
     /// Ids of the decisions that the client received.
@@ -14,7 +14,7 @@ pub(super) struct Tally {
     pub(super) unnamed: usize,
 }
 
-impl Tally {
+impl ClientResults {
     /// Adds up the results with the same name.
     pub(super) fn by_name(tallies: Vec<Self>) -> Vec<Self> {
         let mut all: BTreeMap<&str, Self> = BTreeMap::new();
@@ -29,7 +29,7 @@ impl Tally {
     }
 }
 
-impl fmt::Display for Tally {
+impl fmt::Display for ClientResults {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut times = self.milliseconds.clone();
         times.sort_by(f64::total_cmp);

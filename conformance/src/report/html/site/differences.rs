@@ -5,12 +5,12 @@ use maud::{Markup, html};
 use super::super::text::{visible, written};
 use super::grid::grid;
 use super::layout::Layout;
-use super::{One, Page, Rule, Site};
+use super::{Page, Rule, Site, SiteEntry};
 
 /// Two implementations, and the number of rules on which both were judged.
 struct Pair<'s, 'a> {
-    one: &'s One<'a>,
-    other: &'s One<'a>,
+    one: &'s SiteEntry<'a>,
+    other: &'s SiteEntry<'a>,
     shared: usize,
     /// Rules that one implementation passes and the other does not, by section in the order of the
     /// site.
@@ -29,7 +29,7 @@ pub(super) fn pages(site: &Site<'_>) -> Vec<Page> {
 /// Returns the pairs to compare: all latest versions, and each version with its predecessor.
 fn pairs<'s, 'a>(site: &'s Site<'a>) -> Vec<Pair<'s, 'a>> {
     let latest = site.latest();
-    let mut found: Vec<(&'s One<'a>, &'s One<'a>)> = Vec::new();
+    let mut found: Vec<(&'s SiteEntry<'a>, &'s SiteEntry<'a>)> = Vec::new();
     for (at, one) in latest.iter().enumerate() {
         found.extend(latest.iter().skip(at + 1).map(|other| (*one, *other)));
     }
@@ -48,7 +48,7 @@ fn pairs<'s, 'a>(site: &'s Site<'a>) -> Vec<Pair<'s, 'a>> {
 }
 
 impl<'s, 'a> Pair<'s, 'a> {
-    fn of(site: &Site<'a>, one: &'s One<'a>, other: &'s One<'a>) -> Self {
+    fn of(site: &Site<'a>, one: &'s SiteEntry<'a>, other: &'s SiteEntry<'a>) -> Self {
         let mut shared = 0;
         let mut differs = |rule: &&Rule<'a>| match (one.keeps(rule.id), other.keeps(rule.id)) {
             (Some(kept), Some(also)) => {
@@ -75,7 +75,7 @@ impl<'s, 'a> Pair<'s, 'a> {
 
     fn path(&self) -> String {
         // No folder has this character in its name.
-        let name = |one: &One<'_>| one.path.replace('/', "~");
+        let name = |one: &SiteEntry<'_>| one.path.replace('/', "~");
         format!("differences/{}~{}.html", name(self.one), name(self.other))
     }
 

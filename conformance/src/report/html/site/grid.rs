@@ -4,14 +4,14 @@ use maud::{Markup, html};
 
 use super::super::runs::CellState;
 use super::super::text::{prose, visible};
-use super::{One, Rule, SectionRules};
+use super::{Rule, SectionRules, SiteEntry};
 
 /// Renders a table of rules, with a column for each implementation.
 pub(super) fn grid(
     up: &str,
     place: &SectionRules<'_>,
     rules: &[Rule<'_>],
-    columns: &[&One<'_>],
+    columns: &[&SiteEntry<'_>],
 ) -> Markup {
     html! {
         div.wide role="region" tabindex="0" aria-label={ "Rules of " (visible(place.name)) } {
@@ -36,7 +36,12 @@ pub(super) fn grid(
 }
 
 /// Renders the state of a rule, with a link to its exchanges.
-pub(super) fn tick(up: &str, place: &SectionRules<'_>, rule: Rule<'_>, one: &One<'_>) -> Markup {
+pub(super) fn tick(
+    up: &str,
+    place: &SectionRules<'_>,
+    rule: Rule<'_>,
+    one: &SiteEntry<'_>,
+) -> Markup {
     let mark = one.mark(rule.id);
     let words = html! { span.target { (visible(&one.title)) ": " (mark.words()) } };
     html! {

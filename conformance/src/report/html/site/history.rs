@@ -6,7 +6,7 @@ use super::super::text::{visible, written};
 use super::grid::grid;
 use super::layout::Layout;
 use super::sections::{judged, table};
-use super::{One, Page, Rule, SectionRules, Site, title};
+use super::{Page, Rule, SectionRules, Site, SiteEntry, title};
 
 pub(super) fn pages(site: &Site<'_>) -> Vec<Page> {
     let groups = site.with_versions();
@@ -24,7 +24,7 @@ pub(super) fn pages(site: &Site<'_>) -> Vec<Page> {
     pages
 }
 
-fn all(site: &Site<'_>, groups: &[Vec<&One<'_>>]) -> Markup {
+fn all(site: &Site<'_>, groups: &[Vec<&SiteEntry<'_>>]) -> Markup {
     let layout = Layout {
         depth: 0,
         kind: "From version to version",
@@ -54,7 +54,7 @@ fn all(site: &Site<'_>, groups: &[Vec<&One<'_>>]) -> Markup {
 }
 
 /// Returns the rules that some version passes and another fails.
-fn changed<'a>(place: &SectionRules<'a>, group: &[&One<'_>]) -> Vec<Rule<'a>> {
+fn changed<'a>(place: &SectionRules<'a>, group: &[&SiteEntry<'_>]) -> Vec<Rule<'a>> {
     let changed = |rule: &&Rule<'_>| {
         let kept = || group.iter().filter_map(|one| one.keeps(rule.id));
         kept().any(|kept| kept) && kept().any(|kept| !kept)
@@ -62,7 +62,7 @@ fn changed<'a>(place: &SectionRules<'a>, group: &[&One<'_>]) -> Vec<Rule<'a>> {
     place.rules.iter().filter(changed).copied().collect()
 }
 
-fn one(place: &SectionRules<'_>, group: &[&One<'_>]) -> Markup {
+fn one(place: &SectionRules<'_>, group: &[&SiteEntry<'_>]) -> Markup {
     let name = group.first().map_or("", |first| first.of.name.as_str());
     let title = format!("{}: {}", title(place.document), place.name);
     let layout = Layout {

@@ -9,14 +9,14 @@ use super::super::text::{prose, shown, visible, written};
 use super::grid::share;
 use super::layout::Layout;
 use super::overview::cell;
-use super::{One, Page, SectionRules, Site, badge_of, documents, slug, title};
+use super::{Page, SectionRules, Site, SiteEntry, badge_of, documents, slug, title};
 use crate::judge::verdict::Verdict;
 use crate::report::{Outcome, failure};
 
 /// Maximum length of a difference, in characters.
 const DIFFERS_SHOWN: usize = 240;
 
-pub(super) fn pages(site: &Site<'_>, one: &One<'_>) -> Vec<Page> {
+pub(super) fn pages(site: &Site<'_>, one: &SiteEntry<'_>) -> Vec<Page> {
     let places: Vec<(&SectionRules<'_>, &Section<'_>)> = places(site, one);
     let first = format!("{}/index.html", one.path);
     let mut pages = vec![(first, written(overview(one, &places)))];
@@ -39,7 +39,7 @@ pub(super) fn pages(site: &Site<'_>, one: &One<'_>) -> Vec<Page> {
 /// Returns the sections with at least one clause judged on this implementation.
 fn places<'s, 'a>(
     site: &'s Site<'a>,
-    one: &'s One<'a>,
+    one: &'s SiteEntry<'a>,
 ) -> Vec<(&'s SectionRules<'a>, &'s Section<'a>)> {
     let section = |place: &'s SectionRules<'a>| {
         let mut sections = one.runs.sections.iter();
@@ -50,7 +50,7 @@ fn places<'s, 'a>(
     site.sections.iter().filter_map(section).collect()
 }
 
-fn overview(one: &One<'_>, places: &[(&SectionRules<'_>, &Section<'_>)]) -> Markup {
+fn overview(one: &SiteEntry<'_>, places: &[(&SectionRules<'_>, &Section<'_>)]) -> Markup {
     let layout = Layout {
         depth: 2,
         kind: "Implementation",
@@ -108,7 +108,7 @@ fn overview(one: &One<'_>, places: &[(&SectionRules<'_>, &Section<'_>)]) -> Mark
     })
 }
 
-fn failures(one: &One<'_>, places: &[(&SectionRules<'_>, &Section<'_>)]) -> Markup {
+fn failures(one: &SiteEntry<'_>, places: &[(&SectionRules<'_>, &Section<'_>)]) -> Markup {
     let failing: Vec<_> = places
         .iter()
         .flat_map(|(place, section)| {
@@ -140,7 +140,7 @@ fn failures(one: &One<'_>, places: &[(&SectionRules<'_>, &Section<'_>)]) -> Mark
     }
 }
 
-fn rules(one: &One<'_>, place: &SectionRules<'_>, section: &Section<'_>) -> Markup {
+fn rules(one: &SiteEntry<'_>, place: &SectionRules<'_>, section: &Section<'_>) -> Markup {
     let layout = Layout {
         depth: 2,
         kind: &format!("{}: {}", one.title, title(place.document)),

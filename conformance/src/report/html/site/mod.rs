@@ -54,13 +54,13 @@ pub fn site(implementations: &[Implementation]) -> Vec<Page> {
 
 /// Contents of all pages.
 struct Site<'a> {
-    all: Vec<One<'a>>,
+    all: Vec<SiteEntry<'a>>,
     /// Sections with at least one judged clause, in the order of the documents.
     sections: Vec<SectionRules<'a>>,
 }
 
 /// One implementation, with its location on the site.
-struct One<'a> {
+struct SiteEntry<'a> {
     of: &'a Implementation,
     /// Name and version of the implementation.
     title: String,
@@ -93,13 +93,13 @@ struct Rule<'a> {
 
 impl<'a> Site<'a> {
     fn of(implementations: &'a [Implementation]) -> Self {
-        let mut all: Vec<One<'a>> = implementations
+        let mut all: Vec<SiteEntry<'a>> = implementations
             .iter()
             .enumerate()
             .map(|(at, of)| {
                 let later = implementations.iter().skip(at + 1);
                 let latest = !later.clone().any(|other| other.name == of.name);
-                One::new(of, latest)
+                SiteEntry::new(of, latest)
             })
             .collect();
         set_folders(&mut all);
@@ -135,13 +135,13 @@ impl<'a> Site<'a> {
     }
 
     /// Returns the latest version of each implementation.
-    fn latest(&self) -> Vec<&One<'a>> {
+    fn latest(&self) -> Vec<&SiteEntry<'a>> {
         self.all.iter().filter(|one| one.latest).collect()
     }
 
     /// Returns all versions of each implementation that has several.
-    fn with_versions(&self) -> Vec<Vec<&One<'a>>> {
-        let mut groups: Vec<Vec<&One<'a>>> = Vec::new();
+    fn with_versions(&self) -> Vec<Vec<&SiteEntry<'a>>> {
+        let mut groups: Vec<Vec<&SiteEntry<'a>>> = Vec::new();
         for one in &self.all {
             match groups.last_mut() {
                 Some(group) if group.iter().any(|other| other.of.name == one.of.name) => {
@@ -155,7 +155,7 @@ impl<'a> Site<'a> {
     }
 }
 
-impl<'a> One<'a> {
+impl<'a> SiteEntry<'a> {
     fn new(of: &'a Implementation, latest: bool) -> Self {
         let version = match of.version.as_str() {
             "" => "current",
@@ -216,7 +216,7 @@ const OTHERS: [&str; 4] = ["badges", "differences", "history", "sections"];
 
 /// Assigns a separate folder to each version. A name without letters, equal to another folder, or
 /// different from it only in punctuation, gets a number; earlier names are unchanged.
-fn set_folders(all: &mut [One<'_>]) {
+fn set_folders(all: &mut [SiteEntry<'_>]) {
     let mut taken: BTreeSet<String> = OTHERS.map(str::to_owned).into();
     let mut last: Option<(&str, String)> = None;
     for one in all {

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::super::text::visible;
 use super::layout::Layout;
-use super::{One, Rule, Site};
+use super::{Rule, Site, SiteEntry};
 use crate::catalogue::{Catalogue, Profile};
 use crate::report::ProfileResult;
 
@@ -21,7 +21,7 @@ pub(super) fn page(site: &Site<'_>) -> Markup {
             h2 id="profiles-title" { "By profile" }
             p.lead { "A profile is a frozen set of rules. Each number says how many of the required rules were tried and passed; a rule that was not tried does not count as passed." }
             @for (title, names) in groups(&latest) {
-                @let rows: Vec<&&One<'_>> = latest.iter().filter(|one| names.iter().any(|name| result_of(one, name).is_some())).collect();
+                @let rows: Vec<&&SiteEntry<'_>> = latest.iter().filter(|one| names.iter().any(|name| result_of(one, name).is_some())).collect();
                 h3 { (title) }
                 (table(&rows, &names))
             }
@@ -47,7 +47,7 @@ pub(super) fn page(site: &Site<'_>) -> Markup {
 }
 
 /// Returns the profiles by which some implementation was judged, in groups.
-fn groups<'a>(latest: &[&One<'a>]) -> Vec<(&'static str, Vec<&'a str>)> {
+fn groups<'a>(latest: &[&SiteEntry<'a>]) -> Vec<(&'static str, Vec<&'a str>)> {
     let mut names: Vec<&str> = Vec::new();
     let known = Catalogue::embedded().map_or(&[][..], |known| known.profiles());
     let known: Vec<&str> = known.iter().map(|profile| profile.name.as_str()).collect();
@@ -77,7 +77,7 @@ fn groups<'a>(latest: &[&One<'a>]) -> Vec<(&'static str, Vec<&'a str>)> {
     filled.collect()
 }
 
-fn table(rows: &[&&One<'_>], names: &[&str]) -> Markup {
+fn table(rows: &[&&SiteEntry<'_>], names: &[&str]) -> Markup {
     html! {
         table.scores {
             thead {
@@ -102,14 +102,14 @@ fn table(rows: &[&&One<'_>], names: &[&str]) -> Markup {
 
 /// Renders the implementations without a profile, with the rules outside the documents that they
 /// pass.
-fn clients(site: &Site<'_>, latest: &[&One<'_>]) -> Markup {
+fn clients(site: &Site<'_>, latest: &[&SiteEntry<'_>]) -> Markup {
     let places = site.sections.iter();
     let places = places.filter(|place| place.document.is_none());
     let rules: Vec<Rule<'_>> = places
         .flat_map(|place| place.rules.iter().copied())
         .collect();
     let rows = latest.iter().filter(|one| one.of.standings.is_empty());
-    let rows: Vec<&&One<'_>> = rows.filter(|one| one.score(&rules).1 > 0).collect();
+    let rows: Vec<&&SiteEntry<'_>> = rows.filter(|one| one.score(&rules).1 > 0).collect();
     html! {
         @if !rows.is_empty() {
             section aria-labelledby="clients-title" {
@@ -149,13 +149,13 @@ pub(super) fn cell(standing: Option<&ProfileResult>) -> Markup {
     }
 }
 
-fn result_of<'a>(one: &'a One<'_>, name: &str) -> Option<&'a ProfileResult> {
+fn result_of<'a>(one: &'a SiteEntry<'_>, name: &str) -> Option<&'a ProfileResult> {
     let mut standings = one.of.standings.iter();
     standings.find(|standing| standing.profile.name == name)
 }
 
 /// Renders the subjects of the profiles.
-fn profile_subjects(latest: &[&One<'_>]) -> Markup {
+fn profile_subjects(latest: &[&SiteEntry<'_>]) -> Markup {
     let known = Catalogue::embedded().map_or(&[][..], |known| known.profiles());
     let used = |profile: &&Profile| {
         let mut latest = latest.iter();

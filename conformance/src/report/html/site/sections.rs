@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::super::text::{visible, written};
 use super::grid::{grid, share};
 use super::layout::Layout;
-use super::{One, Page, SectionRules, Site, documents, title};
+use super::{Page, SectionRules, Site, SiteEntry, documents, title};
 
 pub(super) fn pages(site: &Site<'_>) -> Vec<Page> {
     let latest = site.latest();
@@ -21,12 +21,15 @@ pub(super) fn pages(site: &Site<'_>) -> Vec<Page> {
 }
 
 /// Returns the implementations on which some clause of a section was judged.
-pub(super) fn judged<'s, 'a>(all: &[&'s One<'a>], place: &SectionRules<'_>) -> Vec<&'s One<'a>> {
-    let judged = |one: &&&One<'_>| one.score(&place.rules).1 > 0;
+pub(super) fn judged<'s, 'a>(
+    all: &[&'s SiteEntry<'a>],
+    place: &SectionRules<'_>,
+) -> Vec<&'s SiteEntry<'a>> {
+    let judged = |one: &&&SiteEntry<'_>| one.score(&place.rules).1 > 0;
     all.iter().filter(judged).copied().collect()
 }
 
-fn all(site: &Site<'_>, latest: &[&One<'_>]) -> Markup {
+fn all(site: &Site<'_>, latest: &[&SiteEntry<'_>]) -> Markup {
     let layout = Layout {
         depth: 0,
         kind: "Side by side",
@@ -36,7 +39,7 @@ fn all(site: &Site<'_>, latest: &[&One<'_>]) -> Markup {
     layout.page(&html! {
         @for document in documents() {
             @let places: Vec<&SectionRules<'_>> = site.sections.iter().filter(|place| place.document == document).collect();
-            @let columns: Vec<&One<'_>> = latest.iter().filter(|one| one.has(document)).copied().collect();
+            @let columns: Vec<&SiteEntry<'_>> = latest.iter().filter(|one| one.has(document)).copied().collect();
             @if !places.is_empty() && !columns.is_empty() {
                 section {
                     h2 { (title(document)) }
@@ -53,7 +56,7 @@ pub(super) fn table(
     up: &str,
     folder: &str,
     places: &[&SectionRules<'_>],
-    columns: &[&One<'_>],
+    columns: &[&SiteEntry<'_>],
 ) -> Markup {
     html! {
         div.wide role="region" tabindex="0" aria-label="Rules passed by section" {
@@ -84,7 +87,7 @@ pub(super) fn table(
     }
 }
 
-fn one(place: &SectionRules<'_>, columns: &[&One<'_>]) -> Markup {
+fn one(place: &SectionRules<'_>, columns: &[&SiteEntry<'_>]) -> Markup {
     let layout = Layout {
         depth: 1,
         kind: title(place.document),

@@ -9,7 +9,7 @@ use crate::HANG_LIMIT;
 /// State shared by the owners of a crowd: which bundles are being built, and the document that the
 /// last build of a bundle saw.
 #[derive(Debug, Default)]
-struct Board {
+struct Deliveries {
     building: BTreeSet<i64>,
     seen: BTreeMap<String, String>,
 }
@@ -23,7 +23,7 @@ async fn a_crowd_of_owners_loses_no_change_and_doubles_no_build() -> Tested {
             let body = format!("{{\"requirements\":[{{\"source\":\"s{at}\"}}]}}");
             change(&store, &format!("bundle b{at} {body}")).await?;
         }
-        let board = Arc::new(Mutex::new(Board::default()));
+        let board = Arc::new(Mutex::new(Deliveries::default()));
         let mut owners = Vec::new();
         for at in 0..3 {
             let store = world.store().await?;
@@ -65,7 +65,7 @@ async fn a_crowd_of_owners_loses_no_change_and_doubles_no_build() -> Tested {
 }
 
 /// Builds due bundles forever; sometimes releases a claim instead.
-async fn own(store: Store, name: String, board: Arc<Mutex<Board>>) -> Tested {
+async fn own(store: Store, name: String, board: Arc<Mutex<Deliveries>>) -> Tested {
     for turn in 0_u32.. {
         store.propagate_changes().await?;
         let Some(claim) = claim(&store, &name, LEASE).await? else {
@@ -90,7 +90,7 @@ async fn own(store: Store, name: String, board: Arc<Mutex<Board>>) -> Tested {
     Ok(())
 }
 
-async fn build(store: &Store, claim: &Claim, board: &Mutex<Board>) -> Tested<String> {
+async fn build(store: &Store, claim: &Claim, board: &Mutex<Deliveries>) -> Tested<String> {
     let inputs = store
         .inputs(claim.bundle, u64::MAX)
         .await?
@@ -101,6 +101,6 @@ async fn build(store: &Store, claim: &Claim, board: &Mutex<Board>) -> Tested<Str
     Ok(seen)
 }
 
-fn lock(board: &Mutex<Board>) -> MutexGuard<'_, Board> {
+fn lock(board: &Mutex<Deliveries>) -> MutexGuard<'_, Deliveries> {
     board.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -40,7 +40,7 @@ const MAX_EVENT: usize = 64 << 20;
 
 /// Reason why a decision is not logged.
 #[derive(Debug, thiserror::Error)]
-enum Lost {
+enum NotLogged {
     /// The drop or mask policy failed.
     #[error("{0}")]
     Unjudged(String),
@@ -76,7 +76,7 @@ impl Plugins {
         let written = match judge(state, logs, &mut event) {
             Ok(true) => write(event, logs),
             Ok(false) => return Ok(()),
-            Err(why) => Err(Lost::Unjudged(why)),
+            Err(why) => Err(NotLogged::Unjudged(why)),
         };
         match (written, &logs.upload) {
             (Ok(Some(text)), Some(upload)) => self.logs.put(text, upload),
@@ -90,10 +90,10 @@ impl Plugins {
 
     /// Counts a decision that cannot be logged. If decisions must be logged, its request is
     /// refused: otherwise a caller could avoid the log with a decision that is too long.
-    fn lose(&self, lost: &Lost, upload: Option<&Upload>) -> Result<(), Unlogged> {
+    fn lose(&self, lost: &NotLogged, upload: Option<&Upload>) -> Result<(), Unlogged> {
         self.logs.count(|counts| match lost {
-            Lost::Unjudged(_) => counts.unjudged += 1,
-            Lost::TooLong(_) => counts.too_long += 1,
+            NotLogged::Unjudged(_) => counts.unjudged += 1,
+            NotLogged::TooLong(_) => counts.too_long += 1,
         });
         let disk = upload.and_then(|upload| upload.disk.as_ref());
         match disk.is_some_and(|disk| disk.full == BufferFull::Refuse) {
@@ -104,7 +104,7 @@ impl Plugins {
 }
 
 /// Writes an event to the console, if configured, and encodes it for upload, if it is uploaded.
-fn write(event: Object, logs: &DecisionLogs) -> Result<Option<Vec<u8>>, Lost> {
+fn write(event: Object, logs: &DecisionLogs) -> Result<Option<Vec<u8>>, NotLogged> {
     if logs.console {
         console::print(&event)?;
     }

@@ -5,11 +5,11 @@ use std::time::Instant;
 
 /// Token bucket of the configured rate.
 #[derive(Debug, Default)]
-pub(super) struct RateLimiter(Mutex<Option<Allowance>>);
+pub(super) struct RateLimiter(Mutex<Option<TokenBucket>>);
 
 /// Number of events that are still accepted, and when that was computed.
 #[derive(Debug, Clone, Copy)]
-struct Allowance {
+struct TokenBucket {
     events: f64,
     since: Instant,
 }
@@ -20,14 +20,14 @@ impl RateLimiter {
         let now = Instant::now();
         let most = rate.max(1.0);
         let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Allowance { events, since } = left.unwrap_or(Allowance {
+        let TokenBucket { events, since } = left.unwrap_or(TokenBucket {
             events: most,
             since: now,
         });
         let earned = now.saturating_duration_since(since).as_secs_f64() * rate;
         let events = (events + earned).min(most);
         let comes = events >= 1.0;
-        *left = Some(Allowance {
+        *left = Some(TokenBucket {
             events: if comes { events - 1.0 } else { events },
             since: now,
         });

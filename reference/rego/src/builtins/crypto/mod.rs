@@ -1,6 +1,6 @@
 //! `crypto.x509.*` and `crypto.parse_private_keys`: certificates and keys.
 
-use super::{BuiltinLimit, Cost, Group, Most};
+use super::{BuiltinLimit, Cost, Group, Maximum};
 
 mod any_value;
 mod certificate;
@@ -54,5 +54,5 @@ pub(super) const BUILTINS: Group = &[
 pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
     functions: &["crypto.x509."],
     subject: "signatures that are checked for one chain",
-    most: Most::Count(chain::MAX_CHECKS),
+    most: Maximum::Count(chain::MAX_CHECKS),
 }];

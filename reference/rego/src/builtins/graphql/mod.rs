@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::operand::{answer, any, mistyped, text};
-use super::{BuiltinLimit, Call, Cost, Failure, Group, Most};
+use super::{BuiltinLimit, Call, Cost, Failure, Group, Maximum};
 use crate::Value;
 use crate::value::{Object, from_json};
 
@@ -47,17 +47,17 @@ pub(super) const LIMITS: &[BuiltinLimit] = &[
     BuiltinLimit {
         functions: &["graphql."],
         subject: "length of a document",
-        most: Most::Bytes(MAX_LENGTH),
+        most: Maximum::Bytes(MAX_LENGTH),
     },
     BuiltinLimit {
         functions: &["graphql."],
         subject: "nesting of selections, values and types",
-        most: Most::Levels(parser::MAX_DEPTH),
+        most: Maximum::Levels(parser::MAX_DEPTH),
     },
     BuiltinLimit {
         functions: &["graphql."],
         subject: "fields of a query that are compared with each other",
-        most: Most::Count(overlap::MAX_STEPS),
+        most: Maximum::Count(overlap::MAX_STEPS),
     },
 ];
 

@@ -15,14 +15,14 @@ const TOO_MANY: &str = "there are too many fields to compare";
 const BYTES_OF_STEP: usize = 16;
 
 /// Field and the type that it is selected on.
-type Placed<'d> = (&'d Field, Option<&'d Definition>);
+type FieldOfType<'d> = (&'d Field, Option<&'d Definition>);
 
 /// Fields of a selection set and its inline fragments, and the fragments that it spreads.
 #[derive(Debug, Default)]
 struct Selected<'d> {
     /// Response names of the fields, in the order of the set.
     names: Vec<&'d str>,
-    fields: BTreeMap<&'d str, Vec<Placed<'d>>>,
+    fields: BTreeMap<&'d str, Vec<FieldOfType<'d>>>,
     spreads: Vec<&'d str>,
 }
 
@@ -190,8 +190,8 @@ impl<'d> Walk<'d> {
     /// Returns the conflict of two fields, unless they belong to mutually exclusive objects.
     fn conflict(
         &mut self,
-        (first, first_parent): Placed<'d>,
-        (second, second_parent): Placed<'d>,
+        (first, first_parent): FieldOfType<'d>,
+        (second, second_parent): FieldOfType<'d>,
         apart: bool,
     ) -> Option<Conflict<'d>> {
         // Another rule reports fields of unknown types.
@@ -292,7 +292,7 @@ impl<'d> Walk<'d> {
 }
 
 impl<'d> Selected<'d> {
-    fn push(&mut self, field: Placed<'d>) {
+    fn push(&mut self, field: FieldOfType<'d>) {
         let name = field.0.alias.as_str();
         let fields = self.fields.entry(name).or_default();
         if fields.is_empty() {
@@ -301,7 +301,7 @@ impl<'d> Selected<'d> {
         fields.push(field);
     }
 
-    fn of(&self, name: &str) -> &[Placed<'d>] {
+    fn of(&self, name: &str) -> &[FieldOfType<'d>] {
         self.fields.get(name).map_or(&[], Vec::as_slice)
     }
 

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use super::caches::lock;
 use super::operand::{answer, object};
-use super::{BuiltinLimit, Call, Cost, Failure, Group, Most, requests};
+use super::{BuiltinLimit, Call, Cost, Failure, Group, Maximum, requests};
 use crate::Value;
 use crate::meter::AbortReason;
 use crate::value::{Literal, Object, Text};
@@ -38,12 +38,12 @@ pub(super) const LIMITS: &[BuiltinLimit] = &[
     BuiltinLimit {
         functions: &["http.send"],
         subject: "body of a response",
-        most: Most::Bytes(options::MAX_BODY),
+        most: Maximum::Bytes(options::MAX_BODY),
     },
     BuiltinLimit {
         functions: &["http.send"],
         subject: "redirections that are followed",
-        most: Most::Count(client::MAX_REDIRECTS),
+        most: Maximum::Count(client::MAX_REDIRECTS),
     },
 ];
 

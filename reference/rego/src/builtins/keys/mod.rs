@@ -10,13 +10,13 @@ pub(super) mod public_key;
 pub(super) mod reader;
 pub(super) mod rsa;
 
-use super::{BuiltinLimit, Most};
+use super::{BuiltinLimit, Maximum};
 pub(super) use algorithm::Algorithm;
 
 pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
     functions: &["io.jwt.", "crypto.x509."],
     subject: "modulus of an RSA key",
-    most: Most::Bits(rsa::MAX_BITS as u64),
+    most: Maximum::Bits(rsa::MAX_BITS as u64),
 }];
 
 /// Public key that verifies signatures.

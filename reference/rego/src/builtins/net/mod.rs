@@ -1,6 +1,6 @@
 //! `net.*`: networks and host names.
 
-use super::{BuiltinLimit, Cost, Group, Most};
+use super::{BuiltinLimit, Cost, Group, Maximum};
 
 mod lookup;
 mod matches;
@@ -26,5 +26,5 @@ pub(super) const BUILTINS: Group = &[
 pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
     functions: &["net.cidr_expand"],
     subject: "addresses of a network",
-    most: Most::Count(1 << ranges::MAX_BITS),
+    most: Maximum::Count(1 << ranges::MAX_BITS),
 }];

@@ -2,7 +2,7 @@
 
 use regex_syntax::hir::ClassUnicode;
 
-use super::error::{Kind, Mistake};
+use super::error::{Kind, ParseError};
 use super::escape;
 use super::named::{self, of_ranges};
 
@@ -10,7 +10,7 @@ use super::named::{self, of_ranges};
 ///
 /// # Errors
 /// When the class is not closed, or one of its parts is invalid.
-pub(super) fn read(text: &str, ignores_case: bool) -> Result<(ClassUnicode, &str), Mistake> {
+pub(super) fn read(text: &str, ignores_case: bool) -> Result<(ClassUnicode, &str), ParseError> {
     let mut rest = text.strip_prefix('[').unwrap_or(text);
     let negated = rest.starts_with('^');
     rest = rest.strip_prefix('^').unwrap_or(rest);
@@ -38,7 +38,7 @@ pub(super) fn read(text: &str, ignores_case: bool) -> Result<(ClassUnicode, &str
 }
 
 /// Parses a nested named class, if the input begins with one.
-fn whole(text: &str, ignores_case: bool) -> Option<Result<(ClassUnicode, &str), Mistake>> {
+fn whole(text: &str, ignores_case: bool) -> Option<Result<(ClassUnicode, &str), ParseError>> {
     if let Some((name, rest)) = text
         .strip_prefix("[:")
         .and_then(|behind| behind.split_once(":]"))
@@ -60,7 +60,7 @@ fn range<'t>(
     class: &str,
     text: &'t str,
     ignores_case: bool,
-) -> Result<(ClassUnicode, &'t str), Mistake> {
+) -> Result<(ClassUnicode, &'t str), ParseError> {
     let (start, rest) = character(class, text)?;
     let behind = rest
         .strip_prefix('-')
@@ -75,7 +75,7 @@ fn range<'t>(
     Ok((of_ranges(&[(start, end)], ignores_case, false), rest))
 }
 
-fn character<'t>(class: &str, text: &'t str) -> Result<(char, &'t str), Mistake> {
+fn character<'t>(class: &str, text: &'t str) -> Result<(char, &'t str), ParseError> {
     if text.starts_with('\\') {
         return escape::character(text);
     }

@@ -5,7 +5,7 @@ use std::fmt;
 /// Syntax error, and the part of the expression that contains it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("error parsing regexp: {kind}: `{part}`")]
-pub(in crate::builtins) struct Mistake {
+pub(in crate::builtins) struct ParseError {
     kind: Kind,
     part: String,
 }
@@ -29,8 +29,8 @@ pub(super) enum Kind {
 
 impl Kind {
     /// Creates an error of this kind in a part of an expression.
-    pub(super) fn at(self, part: &str) -> Mistake {
-        Mistake {
+    pub(super) fn at(self, part: &str) -> ParseError {
+        ParseError {
             kind: self,
             part: part.to_owned(),
         }

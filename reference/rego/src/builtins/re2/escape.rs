@@ -1,12 +1,12 @@
 //! Escapes of single characters.
 
-use super::error::{Kind, Mistake};
+use super::error::{Kind, ParseError};
 
 /// Parses an escape of one character and returns the rest of the expression.
 ///
 /// # Errors
 /// When the input does not begin with such an escape.
-pub(super) fn character(text: &str) -> Result<(char, &str), Mistake> {
+pub(super) fn character(text: &str) -> Result<(char, &str), ParseError> {
     let behind = text.strip_prefix('\\').unwrap_or(text);
     let mut characters = behind.chars();
     let Some(kind) = characters.next() else {
@@ -48,7 +48,7 @@ fn octal(text: &str) -> (char, &str) {
 }
 
 /// Parses two hexadecimal digits, or any number of them in braces.
-fn hexadecimal<'t>(text: &'t str, behind: &'t str) -> Result<(char, &'t str), Mistake> {
+fn hexadecimal<'t>(text: &'t str, behind: &'t str) -> Result<(char, &'t str), ParseError> {
     let Some(braced) = behind.strip_prefix('{') else {
         let digits = behind.get(..2).filter(|digits| is_hexadecimal(digits));
         let meant = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());

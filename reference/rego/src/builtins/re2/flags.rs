@@ -1,6 +1,6 @@
 //! Flags, which apply from their position to the end of their group.
 
-use super::error::{Kind, Mistake};
+use super::error::{Kind, ParseError};
 
 /// Flags of a regular expression.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(super) enum Start<'t> {
 ///
 /// # Errors
 /// When the name or the flags of the group are invalid.
-pub(super) fn start(text: &str, flags: Flags) -> Result<(Start<'_>, &str), Mistake> {
+pub(super) fn start(text: &str, flags: Flags) -> Result<(Start<'_>, &str), ParseError> {
     let Some(behind) = text.strip_prefix("(?") else {
         return Ok((Start::Capture, text.get(1..).unwrap_or_default()));
     };
@@ -44,7 +44,7 @@ pub(super) fn start(text: &str, flags: Flags) -> Result<(Start<'_>, &str), Mista
     set(text, behind, flags)
 }
 
-fn name<'t>(text: &'t str, named: &'t str) -> Result<(Start<'t>, &'t str), Mistake> {
+fn name<'t>(text: &'t str, named: &'t str) -> Result<(Start<'t>, &'t str), ParseError> {
     let Some((name, rest)) = named.split_once('>') else {
         return Err(Kind::GroupName.at(text));
     };
@@ -57,7 +57,11 @@ fn name<'t>(text: &'t str, named: &'t str) -> Result<(Start<'t>, &'t str), Mista
 }
 
 /// Parses flags, of which those after a minus are cleared.
-fn set<'t>(text: &'t str, behind: &'t str, flags: Flags) -> Result<(Start<'t>, &'t str), Mistake> {
+fn set<'t>(
+    text: &'t str,
+    behind: &'t str,
+    flags: Flags,
+) -> Result<(Start<'t>, &'t str), ParseError> {
     let mut set = flags;
     // Whether flags are being cleared, and whether a flag followed the minus.
     let (mut clears, mut has_cleared) = (false, false);

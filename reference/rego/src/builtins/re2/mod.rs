@@ -10,21 +10,21 @@ mod flags;
 mod named;
 mod parser;
 
-use super::{BuiltinLimit, Most};
+use super::{BuiltinLimit, Maximum};
 use regex_syntax::hir::Hir;
 
-pub(super) use error::Mistake;
+pub(super) use error::ParseError;
 
 pub(super) const LIMITS: &[BuiltinLimit] = &[
     BuiltinLimit {
         functions: &["regex."],
         subject: "count of a repetition, also with those within it",
-        most: Most::Count(parser::MAX_COUNT as usize),
+        most: Maximum::Count(parser::MAX_COUNT as usize),
     },
     BuiltinLimit {
         functions: &["regex."],
         subject: "nesting of groups",
-        most: Most::Levels(parser::MAX_DEPTH),
+        most: Maximum::Levels(parser::MAX_DEPTH),
     },
 ];
 
@@ -41,7 +41,7 @@ pub(super) struct Parsed {
 ///
 /// # Errors
 /// Returns the first syntax error.
-pub(super) fn parse(expression: &str) -> Result<Parsed, Mistake> {
+pub(super) fn parse(expression: &str) -> Result<Parsed, ParseError> {
     parser::Parser::new(expression).parse()
 }
 

@@ -2,7 +2,7 @@
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 
-use super::error::{Kind, Mistake};
+use super::error::{Kind, ParseError};
 use super::escape;
 
 /// Scripts with names of four letters. Other names of four letters are abbreviations of scripts,
@@ -45,7 +45,7 @@ pub(super) fn perl(letter: char, ignores_case: bool) -> Option<ClassUnicode> {
 pub(super) fn unicode(
     text: &str,
     ignores_case: bool,
-) -> Option<Result<(ClassUnicode, &str), Mistake>> {
+) -> Option<Result<(ClassUnicode, &str), ParseError>> {
     let behind = text
         .strip_prefix("\\p")
         .or_else(|| text.strip_prefix("\\P"))?;
@@ -56,7 +56,7 @@ fn property<'t>(
     text: &'t str,
     behind: &'t str,
     ignores_case: bool,
-) -> Result<(ClassUnicode, &'t str), Mistake> {
+) -> Result<(ClassUnicode, &'t str), ParseError> {
     let (name, rest) = match behind.strip_prefix('{') {
         Some(braced) => match braced.split_once('}') {
             Some(found) => found,

@@ -2,7 +2,7 @@
 
 use regex_syntax::hir::{Capture, Class, ClassUnicode, Dot, Hir, Look, Repetition};
 
-use super::error::{Kind, Mistake};
+use super::error::{Kind, ParseError};
 use super::flags::{self, Flags, Start};
 use super::{Parsed, class, escape, named};
 
@@ -78,7 +78,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    pub(super) fn parse(mut self) -> Result<Parsed, Mistake> {
+    pub(super) fn parse(mut self) -> Result<Parsed, ParseError> {
         // Start of the last repetition, if nothing follows it.
         let mut repeated = None;
         while let Some(character) = self.rest.chars().next() {
@@ -115,7 +115,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses a part that is not a repetition.
-    fn part(&mut self, character: char) -> Result<(), Mistake> {
+    fn part(&mut self, character: char) -> Result<(), ParseError> {
         match character {
             '(' => return self.open_group(),
             ')' => return self.close_group(),
@@ -169,7 +169,7 @@ impl<'t> Parser<'t> {
         self.push(Hir::literal(bytes));
     }
 
-    fn open_group(&mut self) -> Result<(), Mistake> {
+    fn open_group(&mut self) -> Result<(), ParseError> {
         let (start, rest) = flags::start(self.rest, self.flags)?;
         self.rest = rest;
         let outer = self.flags;
@@ -204,7 +204,7 @@ impl<'t> Parser<'t> {
         number
     }
 
-    fn close_group(&mut self) -> Result<(), Mistake> {
+    fn close_group(&mut self) -> Result<(), ParseError> {
         let Some(outer) = self.open.pop() else {
             return Err(Kind::ClosingGroup.at(self.whole));
         };
@@ -232,7 +232,7 @@ impl<'t> Parser<'t> {
         operator: Operator,
         at: &'t str,
         before: Option<&'t str>,
-    ) -> Result<&'t str, Mistake> {
+    ) -> Result<&'t str, ParseError> {
         let largest = operator.most.unwrap_or(operator.least);
         let is_upside_down = operator.most.is_some_and(|most| most < operator.least);
         if operator.is_counted && (largest.max(operator.least) > MAX_COUNT || is_upside_down) {
@@ -269,7 +269,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses an escape.
-    fn escape(&mut self) -> Result<(), Mistake> {
+    fn escape(&mut self) -> Result<(), ParseError> {
         let mut characters = self.rest.chars();
         characters.next();
         let letter = characters.next();
@@ -291,7 +291,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    fn class_or_character(&mut self, letter: char, behind: &'t str) -> Result<(), Mistake> {
+    fn class_or_character(&mut self, letter: char, behind: &'t str) -> Result<(), ParseError> {
         if let Some(read) = named::unicode(self.rest, self.flags.ignores_case) {
             let (class, rest) = read?;
             self.rest = rest;

@@ -29,7 +29,7 @@ mod values;
 
 use super::expected::CallResult;
 use super::operand::{answer, any, refuse};
-use super::{BuiltinLimit, Call, Cost, Failure, Group, Most};
+use super::{BuiltinLimit, Call, Cost, Failure, Group, Maximum};
 use crate::Value;
 use crate::value::{Text, from_json};
 use fault::Fault;
@@ -45,12 +45,12 @@ pub(super) const LIMITS: &[BuiltinLimit] = &[
     BuiltinLimit {
         functions: &["json.match_schema", "json.verify_schema"],
         subject: "the patterns of a schema once they are compiled, about",
-        most: Most::Bytes(compile::MAX_PATTERNS),
+        most: Maximum::Bytes(compile::MAX_PATTERNS),
     },
     BuiltinLimit {
         functions: &["json.match_schema", "json.verify_schema"],
         subject: "subschemas within each other, also by references",
-        most: Most::Levels(compile::MAX_DEPTH),
+        most: Maximum::Levels(compile::MAX_DEPTH),
     },
 ];
 

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::error::Wrong;
-use super::item::{Item, Thing};
+use super::item::{Item, TemplateValue};
 use crate::builtins::Call;
 
 /// Basic types whose values are comparable.
@@ -20,12 +20,12 @@ enum Basic {
 
 fn basic(item: &Item) -> Basic {
     match &item.thing {
-        Thing::Bool(_) => Basic::Bool,
-        Thing::Integer(..) => Basic::Integer,
-        Thing::Float(_) => Basic::Float,
-        Thing::Complex(..) => Basic::Complex,
-        Thing::Text(..) => Basic::Text,
-        Thing::Absent | Thing::List(..) | Thing::Map(_) => Basic::Other,
+        TemplateValue::Bool(_) => Basic::Bool,
+        TemplateValue::Integer(..) => Basic::Integer,
+        TemplateValue::Float(_) => Basic::Float,
+        TemplateValue::Complex(..) => Basic::Complex,
+        TemplateValue::Text(..) => Basic::Text,
+        TemplateValue::Absent | TemplateValue::List(..) | TemplateValue::Map(_) => Basic::Other,
     }
 }
 
@@ -44,7 +44,7 @@ pub(super) fn is_any(call: &Call<'_>, item: &Item, others: &[Item]) -> Result<bo
 }
 
 fn is_equal(call: &Call<'_>, left: &Item, right: &Item) -> Result<bool, Wrong> {
-    let is_absent = |item: &Item| matches!(item.thing, Thing::Absent);
+    let is_absent = |item: &Item| matches!(item.thing, TemplateValue::Absent);
     if is_absent(left) || is_absent(right) {
         return Ok(is_absent(left) && is_absent(right));
     }
@@ -52,11 +52,13 @@ fn is_equal(call: &Call<'_>, left: &Item, right: &Item) -> Result<bool, Wrong> {
         return Err(incompatible(left, right));
     }
     Ok(match (&left.thing, &right.thing) {
-        (Thing::Bool(left), Thing::Bool(right)) => left == right,
-        (Thing::Integer(left, _), Thing::Integer(right, _)) => left == right,
-        (Thing::Float(left), Thing::Float(right)) => left == right,
-        (Thing::Complex(a, b), Thing::Complex(c, d)) => a == c && b == d,
-        (Thing::Text(..), Thing::Text(..)) => order_of_texts(call, left, right)?.is_eq(),
+        (TemplateValue::Bool(left), TemplateValue::Bool(right)) => left == right,
+        (TemplateValue::Integer(left, _), TemplateValue::Integer(right, _)) => left == right,
+        (TemplateValue::Float(left), TemplateValue::Float(right)) => left == right,
+        (TemplateValue::Complex(a, b), TemplateValue::Complex(c, d)) => a == c && b == d,
+        (TemplateValue::Text(..), TemplateValue::Text(..)) => {
+            order_of_texts(call, left, right)?.is_eq()
+        }
         _ => return Err(not_comparable(call, left, right)?),
     })
 }
@@ -84,7 +86,8 @@ fn not_comparable(call: &Call<'_>, left: &Item, right: &Item) -> Result<Wrong, W
 }
 
 fn order_of_texts(call: &Call<'_>, left: &Item, right: &Item) -> Result<Ordering, Wrong> {
-    let (Thing::Text(left, _), Thing::Text(right, _)) = (&left.thing, &right.thing) else {
+    let (TemplateValue::Text(left, _), TemplateValue::Text(right, _)) = (&left.thing, &right.thing)
+    else {
         return Ok(Ordering::Equal);
     };
     let (left, right) = (left.as_bytes(), right.as_bytes());
@@ -103,9 +106,11 @@ pub(super) fn is_less(call: &Call<'_>, left: &Item, right: &Item) -> Result<bool
         return Err(incompatible(left, right));
     }
     match (&left.thing, &right.thing) {
-        (Thing::Integer(left, _), Thing::Integer(right, _)) => Ok(left < right),
-        (Thing::Float(left), Thing::Float(right)) => Ok(left < right),
-        (Thing::Text(..), Thing::Text(..)) => Ok(order_of_texts(call, left, right)?.is_lt()),
+        (TemplateValue::Integer(left, _), TemplateValue::Integer(right, _)) => Ok(left < right),
+        (TemplateValue::Float(left), TemplateValue::Float(right)) => Ok(left < right),
+        (TemplateValue::Text(..), TemplateValue::Text(..)) => {
+            Ok(order_of_texts(call, left, right)?.is_lt())
+        }
         _ => Err(invalid()),
     }
 }

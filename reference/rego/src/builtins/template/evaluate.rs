@@ -1,8 +1,8 @@
 //! Evaluates pipelines.
 
 use super::error::Wrong;
-use super::functions::{Arity, Takes, arity, called, not_called, takes};
-use super::item::{Item, Thing};
+use super::functions::{Arity, ParameterType, arity, called, not_called, takes};
+use super::item::{Item, TemplateValue};
 use super::node::{Command, Fallible, Operand, Pipeline, Term};
 use super::number::Number;
 use super::render::Renderer;
@@ -125,9 +125,9 @@ impl<'t> Renderer<'_, '_, 't> {
             Term::Text(text, _) => Ok(Item::text(text)),
             Term::Number(number, written) => match number {
                 Number::Integer(integer) => Ok(Item::integer(*integer)),
-                Number::Float(float) => Ok(Item::plain(Thing::Float(*float))),
+                Number::Float(float) => Ok(Item::plain(TemplateValue::Float(*float))),
                 Number::Complex(real, imaginary) => {
-                    Ok(Item::plain(Thing::Complex(*real, *imaginary)))
+                    Ok(Item::plain(TemplateValue::Complex(*real, *imaginary)))
                 }
                 Number::TooLarge => self.wrong(format!("{written} overflows int")),
             },
@@ -159,15 +159,15 @@ impl<'t> Renderer<'_, '_, 't> {
             self.call.check()?;
             let is_last = at + 1 == operand.fields.len();
             item = match &item.thing {
-                Thing::Absent if item.boxed => {
+                TemplateValue::Absent if item.boxed => {
                     let kind = item.outer_kind();
                     return self.wrong(format!("nil pointer evaluating {kind}.{field}"));
                 }
-                Thing::Absent => Item::ABSENT,
-                Thing::Map(_) if is_last && !given.is_empty() => {
+                TemplateValue::Absent => Item::ABSENT,
+                TemplateValue::Map(_) if is_last && !given.is_empty() => {
                     return self.wrong(format!("{field} is not a method but has arguments"));
                 }
-                Thing::Map(members) => members.get(field).map_or(Item::ABSENT, Item::of),
+                TemplateValue::Map(members) => members.get(field).map_or(Item::ABSENT, Item::of),
                 _ => {
                     let kind = item.outer_kind();
                     return self.wrong(format!("can't evaluate field {field} in type {kind}"));
@@ -227,7 +227,7 @@ impl<'t> Renderer<'_, '_, 't> {
     fn logic(&mut self, name: &str, dot: &Item, given: Arguments<'t, '_>) -> Result<Item, Failure> {
         let mut item = Item::ABSENT;
         for operand in given.operands {
-            item = self.operand(operand, Takes::Items, dot)?;
+            item = self.operand(operand, ParameterType::Items, dot)?;
             if item.is_true() == (name == "or") {
                 return Ok(item);
             }
@@ -236,13 +236,20 @@ impl<'t> Renderer<'_, '_, 't> {
     }
 
     /// Evaluates an operand of a function.
-    fn operand(&mut self, operand: &'t Operand, takes: Takes, dot: &Item) -> Result<Item, Failure> {
+    fn operand(
+        &mut self,
+        operand: &'t Operand,
+        takes: ParameterType,
+        dot: &Item,
+    ) -> Result<Item, Failure> {
         self.call.check()?;
         self.place = Fallible::Operand(operand);
         let item = match &operand.term {
             _ if !operand.fields.is_empty() => self.field(operand, dot, Arguments::NOTHING)?,
-            Term::Nil if takes == Takes::Text => return self.wrong("cannot assign nil to string"),
-            Term::Bool(_) | Term::Number(..) if takes == Takes::Text => {
+            Term::Nil if takes == ParameterType::Text => {
+                return self.wrong("cannot assign nil to string");
+            }
+            Term::Bool(_) | Term::Number(..) if takes == ParameterType::Text => {
                 return self.wrong(format!("expected string; found {operand}"));
             }
             _ => self.term(operand, dot)?,
@@ -251,15 +258,15 @@ impl<'t> Renderer<'_, '_, 't> {
     }
 
     /// Returns an item if a parameter accepts it.
-    fn fitting(&self, item: Item, takes: Takes) -> Result<Item, Failure> {
+    fn fitting(&self, item: Item, takes: ParameterType) -> Result<Item, Failure> {
         match (takes, &item.thing) {
-            (Takes::Items, _) => Ok(item),
-            (Takes::Shown, _) => Ok(item.unboxed()),
-            (Takes::Text, Thing::Text(_, "string")) => Ok(item.unboxed()),
-            (Takes::Text, Thing::Absent) if !item.boxed => {
+            (ParameterType::Items, _) => Ok(item),
+            (ParameterType::Shown, _) => Ok(item.unboxed()),
+            (ParameterType::Text, TemplateValue::Text(_, "string")) => Ok(item.unboxed()),
+            (ParameterType::Text, TemplateValue::Absent) if !item.boxed => {
                 self.wrong("invalid value; expected string")
             }
-            (Takes::Text, _) => {
+            (ParameterType::Text, _) => {
                 let kind = match item.is_null() {
                     true => item.outer_kind(),
                     false => item.kind(),
@@ -277,10 +284,10 @@ fn callee(given: Arguments<'_, '_>, item: &Item) -> String {
             Term::Pipeline(pipeline) if operand.fields.is_empty() => pipeline.to_string(),
             _ => operand.to_string(),
         },
-        (None, Thing::Text(text, _)) => {
+        (None, TemplateValue::Text(text, _)) => {
             String::from_utf8_lossy(text.as_bytes().unwrap_or_default()).into_owned()
         }
-        (None, Thing::Absent) => "<invalid Value>".to_owned(),
+        (None, TemplateValue::Absent) => "<invalid Value>".to_owned(),
         (None, _) => format!("<{} Value>", item.kind()),
     }
 }

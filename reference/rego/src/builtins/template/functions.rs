@@ -3,7 +3,7 @@
 use super::compare::{is_any, is_less};
 use super::error::Wrong;
 use super::escape;
-use super::item::{Item, Thing};
+use super::item::{Item, TemplateValue};
 use super::parts::{index, length, slice};
 use crate::builtins::format::formatted;
 use crate::builtins::strings::bound;
@@ -19,7 +19,7 @@ pub(super) enum Arity {
 
 /// Values that a parameter accepts.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Takes {
+pub(super) enum ParameterType {
     /// Any value, unchanged.
     Items,
     /// Any value for output: an absent value and `null` are equivalent.
@@ -64,11 +64,11 @@ pub(super) fn arity(name: &str) -> Arity {
 }
 
 /// Returns the type of the parameter at a position, from 0.
-pub(super) fn takes(name: &str, position: usize) -> Takes {
+pub(super) fn takes(name: &str, position: usize) -> ParameterType {
     match (name, position) {
-        ("printf", 0) => Takes::Text,
-        ("html" | "js" | "print" | "printf" | "println" | "urlquery", _) => Takes::Shown,
-        _ => Takes::Items,
+        ("printf", 0) => ParameterType::Text,
+        ("html" | "js" | "print" | "printf" | "println" | "urlquery", _) => ParameterType::Shown,
+        _ => ParameterType::Items,
     }
 }
 
@@ -100,7 +100,7 @@ pub(super) fn called(call: &Call<'_>, name: &str, operands: &[Item]) -> Result<I
 /// Error of calling a value that is not a function.
 pub(super) fn not_called(name: &str, item: &Item) -> Wrong {
     match item.thing {
-        Thing::Absent => Wrong::said("call of nil"),
+        TemplateValue::Absent => Wrong::said("call of nil"),
         _ => Wrong::Said(format!("non-function {name} of type {}", item.kind())),
     }
 }
@@ -119,7 +119,7 @@ fn made(
 
 fn printf(call: &Call<'_>, format: &Item, arguments: &[Item]) -> Result<Item, Wrong> {
     let format = match &format.thing {
-        Thing::Text(text, _) => text.as_bytes().unwrap_or_default(),
+        TemplateValue::Text(text, _) => text.as_bytes().unwrap_or_default(),
         _ => &[],
     };
     let arguments: Vec<_> = arguments.iter().map(Item::argument).collect();
@@ -162,7 +162,7 @@ fn escaped(
     escape: impl Fn(&[u8]) -> Vec<u8>,
 ) -> Result<Item, Wrong> {
     let shown = operands.iter().map(|item| match item.thing {
-        Thing::Absent => Item::text(NOTHING.as_bytes()),
+        TemplateValue::Absent => Item::text(NOTHING.as_bytes()),
         _ => item.clone(),
     });
     let shown: Vec<Item> = shown.collect();

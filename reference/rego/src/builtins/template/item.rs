@@ -8,13 +8,13 @@ use crate::value::{Array, Object};
 /// Template value.
 #[derive(Debug, Clone)]
 pub(super) struct Item {
-    pub(super) thing: Thing,
+    pub(super) thing: TemplateValue,
     /// Whether the value is part of a document, with the static type `interface {}`.
     pub(super) boxed: bool,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Thing {
+pub(super) enum TemplateValue {
     /// No value, or `null`.
     Absent,
     Bool(bool),
@@ -25,19 +25,19 @@ pub(super) enum Thing {
     /// A string, or a document number, which is a string, and its type.
     Text(Value, &'static str),
     /// An array, and its spare capacity.
-    List(Array, Behind),
+    List(Array, SpareCapacity),
     Map(Object),
 }
 
 /// Capacity after the items of an array, up to which slices may extend it.
 #[derive(Debug, Clone)]
-pub(super) struct Behind {
+pub(super) struct SpareCapacity {
     pub(super) items: Array,
     /// Number of additional empty places.
     pub(super) empty: usize,
 }
 
-impl Behind {
+impl SpareCapacity {
     pub(super) fn len(&self) -> usize {
         self.items.len() + self.empty
     }
@@ -48,11 +48,11 @@ const MAX_GROWN: usize = 512;
 
 impl Item {
     pub(super) const ABSENT: Self = Self {
-        thing: Thing::Absent,
+        thing: TemplateValue::Absent,
         boxed: false,
     };
 
-    pub(super) fn plain(thing: Thing) -> Self {
+    pub(super) fn plain(thing: TemplateValue) -> Self {
         Self {
             thing,
             boxed: false,
@@ -60,23 +60,25 @@ impl Item {
     }
 
     pub(super) fn integer(integer: i64) -> Self {
-        Self::plain(Thing::Integer(integer, "int"))
+        Self::plain(TemplateValue::Integer(integer, "int"))
     }
 
     pub(super) fn truth(value: bool) -> Self {
-        Self::plain(Thing::Bool(value))
+        Self::plain(TemplateValue::Bool(value))
     }
 
     pub(super) fn text(text: &[u8]) -> Self {
-        Self::plain(Thing::Text(Value::string(text), "string"))
+        Self::plain(TemplateValue::Text(Value::string(text), "string"))
     }
 
     /// Creates an item from a part of a document.
     pub(super) fn of(value: &Value) -> Self {
         let thing = match value {
-            Value::Bool(value) => Thing::Bool(*value),
-            Value::Number(number) => Thing::Text(Value::from(number.text().as_ref()), NUMBER),
-            Value::String(_) | Value::Bytes(_) => Thing::Text(value.clone(), "string"),
+            Value::Bool(value) => TemplateValue::Bool(*value),
+            Value::Number(number) => {
+                TemplateValue::Text(Value::from(number.text().as_ref()), NUMBER)
+            }
+            Value::String(_) | Value::Bytes(_) => TemplateValue::Text(value.clone(), "string"),
             Value::Array(items) => {
                 let length = items.len();
                 let places = match length {
@@ -84,14 +86,14 @@ impl Item {
                     1..=MAX_GROWN => length.next_power_of_two(),
                     _ => length,
                 };
-                let behind = Behind {
+                let behind = SpareCapacity {
                     items: Array::new(),
                     empty: places - length,
                 };
-                Thing::List(items.clone(), behind)
+                TemplateValue::List(items.clone(), behind)
             }
-            Value::Object(members) => Thing::Map(members.clone()),
-            Value::Null | Value::Set(_) => Thing::Absent,
+            Value::Object(members) => TemplateValue::Map(members.clone()),
+            Value::Null | Value::Set(_) => TemplateValue::Absent,
         };
         Self { thing, boxed: true }
     }
@@ -102,7 +104,7 @@ impl Item {
 
     /// Whether the item is `null` in a document.
     pub(super) fn is_null(&self) -> bool {
-        self.boxed && matches!(self.thing, Thing::Absent)
+        self.boxed && matches!(self.thing, TemplateValue::Absent)
     }
 
     /// Returns the static type.
@@ -113,47 +115,47 @@ impl Item {
     /// Returns the dynamic type.
     pub(super) fn kind(&self) -> &'static str {
         match &self.thing {
-            Thing::Absent => "<nil>",
-            Thing::Bool(_) => "bool",
-            Thing::Integer(_, kind) | Thing::Text(_, kind) => kind,
-            Thing::Float(_) => "float64",
-            Thing::Complex(..) => "complex128",
-            Thing::List(..) => LIST,
-            Thing::Map(_) => MAP,
+            TemplateValue::Absent => "<nil>",
+            TemplateValue::Bool(_) => "bool",
+            TemplateValue::Integer(_, kind) | TemplateValue::Text(_, kind) => kind,
+            TemplateValue::Float(_) => "float64",
+            TemplateValue::Complex(..) => "complex128",
+            TemplateValue::List(..) => LIST,
+            TemplateValue::Map(_) => MAP,
         }
     }
 
     /// Whether the item is a string or a number of a document.
     pub(super) fn is_text(&self) -> bool {
-        matches!(self.thing, Thing::Text(..))
+        matches!(self.thing, TemplateValue::Text(..))
     }
 
     pub(super) fn is_true(&self) -> bool {
         match &self.thing {
-            Thing::Absent => false,
-            Thing::Bool(value) => *value,
-            Thing::Integer(integer, _) => *integer != 0,
-            Thing::Float(float) => *float != 0.0,
-            Thing::Complex(real, imaginary) => *real != 0.0 || *imaginary != 0.0,
-            Thing::Text(text, _) => text.as_bytes().is_some_and(|text| !text.is_empty()),
-            Thing::List(items, _) => !items.is_empty(),
-            Thing::Map(members) => !members.is_empty(),
+            TemplateValue::Absent => false,
+            TemplateValue::Bool(value) => *value,
+            TemplateValue::Integer(integer, _) => *integer != 0,
+            TemplateValue::Float(float) => *float != 0.0,
+            TemplateValue::Complex(real, imaginary) => *real != 0.0 || *imaginary != 0.0,
+            TemplateValue::Text(text, _) => text.as_bytes().is_some_and(|text| !text.is_empty()),
+            TemplateValue::List(items, _) => !items.is_empty(),
+            TemplateValue::Map(members) => !members.is_empty(),
         }
     }
 
     /// Converts the item to a format argument.
     pub(super) fn argument(&self) -> Argument<'_> {
         match &self.thing {
-            Thing::Absent => Argument::Nil,
-            Thing::Bool(value) => Argument::Bool(*value),
-            Thing::Integer(integer, kind) => Argument::Integer(*integer, kind),
-            Thing::Float(float) => Argument::Float(*float),
-            Thing::Complex(real, imaginary) => Argument::Complex(*real, *imaginary),
-            Thing::Text(text, kind) => {
+            TemplateValue::Absent => Argument::Nil,
+            TemplateValue::Bool(value) => Argument::Bool(*value),
+            TemplateValue::Integer(integer, kind) => Argument::Integer(*integer, kind),
+            TemplateValue::Float(float) => Argument::Float(*float),
+            TemplateValue::Complex(real, imaginary) => Argument::Complex(*real, *imaginary),
+            TemplateValue::Text(text, kind) => {
                 Argument::Text(text.as_bytes().unwrap_or_default().into(), kind)
             }
-            Thing::List(items, _) => Argument::List(items),
-            Thing::Map(members) => Argument::Map(members),
+            TemplateValue::List(items, _) => Argument::List(items),
+            TemplateValue::Map(members) => Argument::Map(members),
         }
     }
 

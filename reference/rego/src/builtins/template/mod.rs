@@ -18,7 +18,7 @@ mod unquote;
 
 use super::expected::CallResult;
 use super::operand::{answer, any, object, refuse, text};
-use super::{BuiltinLimit, Call, Cost, Group, Most};
+use super::{BuiltinLimit, Call, Cost, Group, Maximum};
 use crate::Value;
 
 pub(super) const BUILTINS: Group = &[("strings.render_template", Cost::Stepping, render)];
@@ -27,12 +27,12 @@ pub(super) const LIMITS: &[BuiltinLimit] = &[
     BuiltinLimit {
         functions: &["strings.render_template"],
         subject: "nesting of actions and parentheses",
-        most: Most::Levels(parse::MAX_DEPTH),
+        most: Maximum::Levels(parse::MAX_DEPTH),
     },
     BuiltinLimit {
         functions: &["strings.render_template"],
         subject: "nesting of invoked templates",
-        most: Most::Levels(render::MAX_DEPTH),
+        most: Maximum::Levels(render::MAX_DEPTH),
     },
 ];
 
@@ -41,7 +41,7 @@ const NAME: &str = "template";
 
 /// Syntax error of a template with its line.
 #[derive(Debug)]
-struct Mistake {
+struct TemplateError {
     line: usize,
     message: String,
 }
@@ -57,7 +57,7 @@ fn render(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
             answer(Value::string(&rendered))
         }
         Err(parse::AbortReason::Failure(failure)) => Err(failure),
-        Err(parse::AbortReason::Mistake(Mistake { line, message })) => {
+        Err(parse::AbortReason::Mistake(TemplateError { line, message })) => {
             refuse(format!("template: {NAME}:{line}: {message}"))
         }
     }

@@ -1,6 +1,6 @@
 //! Number constants in templates.
 
-use super::unquote::{Meant, character};
+use super::unquote::{CharValue, character};
 
 /// Value of a number constant.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,8 +17,8 @@ pub(super) fn of_character(text: &str) -> Result<Number, String> {
     let inside = text.get(1..).unwrap_or_default();
     match character(inside, '\'') {
         Some((meant, "'")) => Ok(Number::Integer(match meant {
-            Meant::Byte(byte) => byte.into(),
-            Meant::Code(code) => u32::from(code).into(),
+            CharValue::Byte(byte) => byte.into(),
+            CharValue::Code(code) => u32::from(code).into(),
         })),
         Some(_) => Err(format!("malformed character constant: {text}")),
         None => Err("invalid syntax".to_owned()),

@@ -2,7 +2,7 @@
 
 use super::node::{Branches, Invocation, Node, Pipeline, Templates, is_empty};
 use super::token::{Kind, Token, Tokens};
-use super::{Mistake, unquote};
+use super::{TemplateError, unquote};
 use crate::builtins::{Call, Failure};
 use crate::value::quoted_bytes;
 
@@ -12,7 +12,7 @@ pub(super) const MAX_DEPTH: usize = 200;
 /// Syntax error, or the end of the evaluation.
 #[derive(Debug)]
 pub(super) enum AbortReason {
-    Mistake(Mistake),
+    Mistake(TemplateError),
     Failure(Failure),
 }
 
@@ -85,21 +85,21 @@ impl End {
     }
 }
 
-enum Part {
+enum ParsedItem {
     Node(Node),
     End(End),
 }
 
 impl<'t> Parser<'_, '_, 't> {
     pub(super) fn wrong<T>(&self, message: impl Into<String>) -> Result<T, AbortReason> {
-        Err(AbortReason::Mistake(Mistake {
+        Err(AbortReason::Mistake(TemplateError {
             line: self.line,
             message: message.into(),
         }))
     }
 
     pub(super) fn unexpected<T>(&self, token: Token<'t>, context: &str) -> Result<T, AbortReason> {
-        if token.kind != Kind::Mistake {
+        if token.kind != Kind::Invalid {
             return self.wrong(format!("unexpected {token} in {context}"));
         }
         let message = self.tokens.mistake();
@@ -190,8 +190,8 @@ impl<'t> Parser<'_, '_, 't> {
                 _ => {}
             }
             match self.part()? {
-                Part::Node(node) => nodes.push(node),
-                Part::End(end) => return self.wrong(format!("unexpected {}", end.text())),
+                ParsedItem::Node(node) => nodes.push(node),
+                ParsedItem::End(end) => return self.wrong(format!("unexpected {}", end.text())),
             }
         }
     }
@@ -244,18 +244,18 @@ impl<'t> Parser<'_, '_, 't> {
         let mut nodes = Vec::new();
         while self.peek_visible().kind != Kind::End {
             match self.part()? {
-                Part::Node(node) => nodes.push(node),
-                Part::End(end) => return Ok((nodes, end)),
+                ParsedItem::Node(node) => nodes.push(node),
+                ParsedItem::End(end) => return Ok((nodes, end)),
             }
         }
         self.wrong("unexpected EOF")
     }
 
-    fn part(&mut self) -> Result<Part, AbortReason> {
+    fn part(&mut self) -> Result<ParsedItem, AbortReason> {
         self.call.check()?;
         let token = self.next_visible();
         match token.kind {
-            Kind::Text => Ok(Part::Node(Node::Text(token.text.to_owned()))),
+            Kind::Text => Ok(ParsedItem::Node(Node::Text(token.text.to_owned()))),
             Kind::Open => {
                 self.scope.action = Some(token.line);
                 let part = self.action();
@@ -266,13 +266,13 @@ impl<'t> Parser<'_, '_, 't> {
         }
     }
 
-    fn action(&mut self) -> Result<Part, AbortReason> {
+    fn action(&mut self) -> Result<ParsedItem, AbortReason> {
         let token = self.next_visible();
         let word = match token.kind {
             Kind::Keyword => token.text,
             _ => "",
         };
-        Ok(Part::Node(match word {
+        Ok(ParsedItem::Node(match word {
             "block" => self.block()?,
             "break" => self.leave("{{break}}", Node::Break)?,
             "continue" => self.leave("{{continue}}", Node::Continue)?,
@@ -281,11 +281,11 @@ impl<'t> Parser<'_, '_, 't> {
                 if next.kind != Kind::Keyword || !matches!(next.text, "if" | "with") {
                     self.expect(Kind::Close, "else")?;
                 }
-                return Ok(Part::End(End::Else));
+                return Ok(ParsedItem::End(End::Else));
             }
             "end" => {
                 self.expect(Kind::Close, "end")?;
-                return Ok(Part::End(End::Closed));
+                return Ok(ParsedItem::End(End::Closed));
             }
             "if" => Node::If(self.branches("if")?),
             "with" => Node::With(self.branches("with")?),

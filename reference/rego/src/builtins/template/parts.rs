@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::error::Wrong;
-use super::item::{Behind, Item, Thing};
+use super::item::{Item, SpareCapacity, TemplateValue};
 use crate::Value;
 use crate::builtins::Call;
 use crate::value::Object;
@@ -11,15 +11,15 @@ use crate::value::Object;
 /// Returns the length of a value.
 pub(super) fn length(item: &Item) -> Result<Item, Wrong> {
     let length = match &item.thing {
-        Thing::Absent if item.boxed => return Err(Wrong::said("len of nil pointer")),
-        Thing::Absent => {
+        TemplateValue::Absent if item.boxed => return Err(Wrong::said("len of nil pointer")),
+        TemplateValue::Absent => {
             return Err(Wrong::said(
                 "reflect: call of reflect.Value.Type on zero Value",
             ));
         }
-        Thing::Text(text, _) => text.as_bytes().unwrap_or_default().len(),
-        Thing::List(items, _) => items.len(),
-        Thing::Map(members) => members.len(),
+        TemplateValue::Text(text, _) => text.as_bytes().unwrap_or_default().len(),
+        TemplateValue::List(items, _) => items.len(),
+        TemplateValue::Map(members) => members.len(),
         _ => return Err(Wrong::Said(format!("len of type {}", item.kind()))),
     };
     Ok(Item::integer(i64::try_from(length).unwrap_or(i64::MAX)))
@@ -27,26 +27,26 @@ pub(super) fn length(item: &Item) -> Result<Item, Wrong> {
 
 /// Indexes a value with successive keys.
 pub(super) fn index(call: &Call<'_>, item: &Item, keys: &[Item]) -> Result<Item, Wrong> {
-    if matches!(item.thing, Thing::Absent) {
+    if matches!(item.thing, TemplateValue::Absent) {
         return Err(Wrong::said("index of untyped nil"));
     }
     let mut item = item.clone().unboxed();
     for key in keys {
         call.check()?;
         item = match &item.thing {
-            Thing::Absent => return Err(Wrong::said("index of nil pointer")),
-            Thing::List(items, _) => match items.get(position(key, items.len())?) {
+            TemplateValue::Absent => return Err(Wrong::said("index of nil pointer")),
+            TemplateValue::List(items, _) => match items.get(position(key, items.len())?) {
                 Some(value) => Item::of(value),
                 None => return Err(Wrong::said("reflect: slice index out of range")),
             },
-            Thing::Text(text, _) => {
+            TemplateValue::Text(text, _) => {
                 let text = text.as_bytes().unwrap_or_default();
                 match text.get(position(key, text.len())?) {
-                    Some(byte) => Item::plain(Thing::Integer((*byte).into(), "uint8")),
+                    Some(byte) => Item::plain(TemplateValue::Integer((*byte).into(), "uint8")),
                     None => return Err(Wrong::said("reflect: string index out of range")),
                 }
             }
-            Thing::Map(members) => member(members, key)?,
+            TemplateValue::Map(members) => member(members, key)?,
             _ => {
                 let kind = item.kind();
                 return Err(Wrong::Said(format!("can't index item of type {kind}")));
@@ -58,8 +58,8 @@ pub(super) fn index(call: &Call<'_>, item: &Item, keys: &[Item]) -> Result<Item,
 
 fn member(members: &Object, key: &Item) -> Result<Item, Wrong> {
     match &key.thing {
-        Thing::Absent => Err(Wrong::said("value is nil; should be of type string")),
-        Thing::Text(text, "string") => {
+        TemplateValue::Absent => Err(Wrong::said("value is nil; should be of type string")),
+        TemplateValue::Text(text, "string") => {
             let value = members.get_value(text);
             Ok(Item::of(value.unwrap_or(&Value::Null)))
         }
@@ -73,8 +73,8 @@ fn member(members: &Object, key: &Item) -> Result<Item, Wrong> {
 /// Returns an item as an index of at most `most`.
 fn position(item: &Item, most: usize) -> Result<usize, Wrong> {
     let integer = match &item.thing {
-        Thing::Integer(integer, _) => *integer,
-        Thing::Absent => return Err(Wrong::said("cannot index slice/array with nil")),
+        TemplateValue::Integer(integer, _) => *integer,
+        TemplateValue::Absent => return Err(Wrong::said("cannot index slice/array with nil")),
         _ => {
             let kind = item.kind();
             return Err(Wrong::Said(format!(
@@ -89,7 +89,7 @@ fn position(item: &Item, most: usize) -> Result<usize, Wrong> {
 
 /// Slices a string or array.
 pub(super) fn slice(call: &Call<'_>, item: &Item, bounds: &[Item]) -> Result<Item, Wrong> {
-    if matches!(item.thing, Thing::Absent) {
+    if matches!(item.thing, TemplateValue::Absent) {
         return Err(Wrong::said("slice of untyped nil"));
     }
     if bounds.len() > 3 {
@@ -97,14 +97,14 @@ pub(super) fn slice(call: &Call<'_>, item: &Item, bounds: &[Item]) -> Result<Ite
         return Err(Wrong::Said(format!("too many slice indexes: {count}")));
     }
     let (length, places) = match &item.thing {
-        Thing::Text(..) if bounds.len() == 3 => {
+        TemplateValue::Text(..) if bounds.len() == 3 => {
             return Err(Wrong::said("cannot 3-index slice a string"));
         }
-        Thing::Text(text, _) => {
+        TemplateValue::Text(text, _) => {
             let length = text.as_bytes().unwrap_or_default().len();
             (length, length)
         }
-        Thing::List(items, behind) => (items.len(), items.len() + behind.len()),
+        TemplateValue::List(items, behind) => (items.len(), items.len() + behind.len()),
         _ => {
             let kind = item.kind();
             return Err(Wrong::Said(format!("can't slice item of type {kind}")));
@@ -133,13 +133,13 @@ pub(super) fn slice(call: &Call<'_>, item: &Item, bounds: &[Item]) -> Result<Ite
     Ok(Item::plain(part(&item.thing, from..to, end)))
 }
 
-fn part(thing: &Thing, range: Range<usize>, end: usize) -> Thing {
+fn part(thing: &TemplateValue, range: Range<usize>, end: usize) -> TemplateValue {
     match thing {
-        Thing::Text(text, kind) => {
+        TemplateValue::Text(text, kind) => {
             let text = text.as_bytes().unwrap_or_default();
-            Thing::Text(Value::string(text.get(range).unwrap_or_default()), kind)
+            TemplateValue::Text(Value::string(text.get(range).unwrap_or_default()), kind)
         }
-        Thing::List(items, behind) => {
+        TemplateValue::List(items, behind) => {
             let item = |at: usize| {
                 let place = at.checked_sub(items.len());
                 let item = match place {
@@ -150,11 +150,11 @@ fn part(thing: &Thing, range: Range<usize>, end: usize) -> Thing {
             };
             let known = items.len() + behind.items.len();
             let rest = range.end..end.min(known).max(range.end);
-            let behind = Behind {
+            let behind = SpareCapacity {
                 empty: end - rest.end,
                 items: rest.map(item).collect(),
             };
-            Thing::List(range.map(item).collect(), behind)
+            TemplateValue::List(range.map(item).collect(), behind)
         }
         other => other.clone(),
     }

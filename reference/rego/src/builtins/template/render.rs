@@ -2,7 +2,7 @@
 
 use super::NAME;
 use super::functions::NOTHING;
-use super::item::{Item, Thing};
+use super::item::{Item, TemplateValue};
 use super::node::{Branches, Fallible, Invocation, Node, Pipeline, Templates};
 use crate::Value;
 use crate::builtins::strings::bound;
@@ -128,7 +128,7 @@ impl<'t> Renderer<'_, '_, 't> {
 
     fn show(&mut self, item: &Item) -> Result<(), Failure> {
         match item.thing {
-            Thing::Absent => self.out.extend_from_slice(NOTHING.as_bytes()),
+            TemplateValue::Absent => self.out.extend_from_slice(NOTHING.as_bytes()),
             _ => item.print(self.call, &mut self.out)?,
         }
         Ok(())
@@ -173,34 +173,34 @@ impl<'t> Renderer<'_, '_, 't> {
             renderer.round(pipeline, body, key, item)
         };
         match &over.thing {
-            Thing::List(items, _) => {
+            TemplateValue::List(items, _) => {
                 for (at, item) in (0..).zip(items.iter()) {
                     if round(self, Item::integer(at), Item::of(item))? {
                         break;
                     }
                 }
             }
-            Thing::Map(members) => {
+            TemplateValue::Map(members) => {
                 for (key, item) in members.iter() {
                     if round(self, Item::of(key).unboxed(), Item::of(item))? {
                         break;
                     }
                 }
             }
-            Thing::Integer(end, kind) => {
+            TemplateValue::Integer(end, kind) => {
                 if pipeline.variables.len() > 1 {
                     return self.wrong(format!(
                         "can't use {end} to iterate over more than one variable"
                     ));
                 }
                 for at in 0..*end {
-                    let item = Item::plain(Thing::Integer(at, kind));
+                    let item = Item::plain(TemplateValue::Integer(at, kind));
                     if round(self, item.clone(), item)? {
                         break;
                     }
                 }
             }
-            Thing::Absent => {}
+            TemplateValue::Absent => {}
             _ => {
                 let shown = over.shown(self.call, 'v')?;
                 return self.wrong(format!("range can't iterate over {shown}"));

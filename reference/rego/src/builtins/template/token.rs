@@ -32,7 +32,7 @@ pub(super) enum Kind {
     Other,
     End,
     /// Not a token: the template has a syntax error here.
-    Mistake,
+    Invalid,
 }
 
 /// A token and its offset.
@@ -127,7 +127,7 @@ impl<'t> Tokens<'t> {
 
     /// Ends the tokens with a syntax error.
     fn wrong(&mut self, message: impl Into<String>) -> Token<'t> {
-        let token = self.token(Kind::Mistake, 0);
+        let token = self.token(Kind::Invalid, 0);
         self.mistake = message.into();
         self.at = self.text.len();
         self.is_inside = false;

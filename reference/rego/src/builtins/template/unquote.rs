@@ -12,8 +12,8 @@ pub(super) fn string(constant: &str) -> Option<Vec<u8>> {
     while !rest.is_empty() {
         let (meant, behind) = character(rest, quote)?;
         match meant {
-            Meant::Byte(byte) => out.push(byte),
-            Meant::Code(code) => {
+            CharValue::Byte(byte) => out.push(byte),
+            CharValue::Code(code) => {
                 out.extend_from_slice(code.encode_utf8(&mut [0; 4]).as_bytes());
             }
         }
@@ -23,20 +23,20 @@ pub(super) fn string(constant: &str) -> Option<Vec<u8>> {
 }
 
 /// Value of one character of a constant.
-pub(super) enum Meant {
+pub(super) enum CharValue {
     Byte(u8),
     Code(char),
 }
 
 /// Parses one character of a quoted constant, and returns the rest.
-pub(super) fn character(text: &str, quote: char) -> Option<(Meant, &str)> {
+pub(super) fn character(text: &str, quote: char) -> Option<(CharValue, &str)> {
     let mut characters = text.chars();
     let first = characters.next()?;
     if first == quote {
         return None;
     }
     if first != '\\' {
-        return Some((Meant::Code(first), characters.as_str()));
+        return Some((CharValue::Code(first), characters.as_str()));
     }
     let meant = match characters.next()? {
         'a' => '\u{7}',
@@ -50,20 +50,20 @@ pub(super) fn character(text: &str, quote: char) -> Option<(Meant, &str)> {
         mark @ ('\'' | '"') if mark == quote => mark,
         'x' => {
             let (code, behind) = digits(characters.as_str(), 2, 16)?;
-            return Some((Meant::Byte(u8::try_from(code).ok()?), behind));
+            return Some((CharValue::Byte(u8::try_from(code).ok()?), behind));
         }
         '0'..='7' => {
             let (code, behind) = digits(text.get(1..)?, 3, 8)?;
-            return Some((Meant::Byte(u8::try_from(code).ok()?), behind));
+            return Some((CharValue::Byte(u8::try_from(code).ok()?), behind));
         }
         mark @ ('u' | 'U') => {
             let count = if mark == 'u' { 4 } else { 8 };
             let (code, behind) = digits(characters.as_str(), count, 16)?;
-            return Some((Meant::Code(char::from_u32(code)?), behind));
+            return Some((CharValue::Code(char::from_u32(code)?), behind));
         }
         _ => return None,
     };
-    Some((Meant::Code(meant), characters.as_str()))
+    Some((CharValue::Code(meant), characters.as_str()))
 }
 
 /// Parses a number of this many digits.

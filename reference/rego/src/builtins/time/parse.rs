@@ -7,7 +7,7 @@ use super::quoted;
 
 /// Fields parsed so far.
 #[derive(Default)]
-struct Read {
+struct ParsedFields {
     year: i64,
     month: Option<i64>,
     day: Option<i64>,
@@ -37,7 +37,7 @@ enum Wrong {
 /// # Errors
 /// When the string does not match the layout.
 pub(super) fn parsed(layout: &str, text: &str) -> Result<Option<i64>, String> {
-    let mut read = Read::default();
+    let mut read = ParsedFields::default();
     let (mut wanted, mut rest) = (layout, text);
     let shown = quoted(text);
     let cannot = |found: &[u8], part: &str| {
@@ -150,7 +150,7 @@ fn within(number: i64, most: i64, name: &'static str) -> Result<i64, Wrong> {
     Ok(number)
 }
 
-impl Read {
+impl ParsedFields {
     fn part<'t>(&mut self, part: Part, text: &'t str, behind: &str) -> Result<&'t str, Wrong> {
         let rest = match part {
             Part::Year => {

@@ -1,6 +1,6 @@
 //! Extraction of index keys from rule bodies.
 
-use super::{IndexKey, Key, Root, Test, Way, glob};
+use super::{Conjunction, IndexKey, Key, Root, Test, glob};
 use crate::Value;
 use crate::compile::rule_tree::Node;
 use crate::hash::HashMap;
@@ -13,16 +13,16 @@ use crate::value::Text;
 const MAX_WAYS: usize = 32;
 
 /// Returns the alternatives for a rule (several only if it has `or`) and its key conditions.
-pub(super) fn rule(rule: &Rule, root: &Node) -> (Vec<Way<IndexKey>>, Vec<Key<IndexKey>>) {
+pub(super) fn rule(rule: &Rule, root: &Node) -> (Vec<Conjunction<IndexKey>>, Vec<Key<IndexKey>>) {
     if prints(rule) {
-        return (vec![Way::new()], Vec::new());
+        return (vec![Conjunction::new()], Vec::new());
     }
     let mut reader = Reader {
         root,
         args: &rule.head.args,
         constants: HashMap::default(),
         aliases: HashMap::default(),
-        found: Way::new(),
+        found: Conjunction::new(),
         choices: Vec::new(),
         keys: Vec::new(),
     };
@@ -33,7 +33,7 @@ pub(super) fn rule(rule: &Rule, root: &Node) -> (Vec<Way<IndexKey>>, Vec<Key<Ind
 /// Returns the number of leading expressions of the body that the rule's only alternative implies:
 /// equations of parts of the input with constants. If a part is compared twice, one of the values
 /// suffices.
-pub(super) fn proven(rule: &Rule, ways: &[Way<IndexKey>]) -> usize {
+pub(super) fn proven(rule: &Rule, ways: &[Conjunction<IndexKey>]) -> usize {
     let [way] = ways else {
         return 0;
     };
@@ -48,7 +48,7 @@ pub(super) fn proven(rule: &Rule, ways: &[Way<IndexKey>]) -> usize {
 }
 
 /// Whether the index tests for a part of the input exactly that it has this value.
-fn is_tested(way: &Way<IndexKey>, part: &Term, value: &Term) -> bool {
+fn is_tested(way: &Conjunction<IndexKey>, part: &Term, value: &Term) -> bool {
     let (TermValue::Ref(reference), true) = (&part.value, is_scalar(value)) else {
         return false;
     };
@@ -96,9 +96,9 @@ struct Reader<'r> {
     constants: HashMap<&'r Var, Value>,
     /// Variables that are aliases of a subject.
     aliases: HashMap<&'r Var, IndexKey>,
-    found: Way<IndexKey>,
+    found: Conjunction<IndexKey>,
     /// Further choices: one alternative of each must be satisfied, too.
-    choices: Vec<Vec<Way<IndexKey>>>,
+    choices: Vec<Vec<Conjunction<IndexKey>>>,
     keys: Vec<Key<IndexKey>>,
 }
 
@@ -132,7 +132,7 @@ impl<'r> Reader<'r> {
 
     /// Returns the alternative keys of an operand; empty if it is unrestricted. Constants and aliases
     /// that it binds are not visible outside of it.
-    fn operand(&mut self, operand: &'r Operand) -> Vec<Way<IndexKey>> {
+    fn operand(&mut self, operand: &'r Operand) -> Vec<Conjunction<IndexKey>> {
         let (constants, aliases) = (self.constants.clone(), self.aliases.clone());
         let found = std::mem::take(&mut self.found);
         let choices = std::mem::take(&mut self.choices);
@@ -148,7 +148,7 @@ impl<'r> Reader<'r> {
         ways
     }
 
-    fn require(&mut self, mut ways: Vec<Way<IndexKey>>) {
+    fn require(&mut self, mut ways: Vec<Conjunction<IndexKey>>) {
         if ways.len() > 1 {
             self.choices.push(ways);
         } else if let Some(only) = ways.pop() {
@@ -157,7 +157,7 @@ impl<'r> Reader<'r> {
     }
 
     /// Returns all combinations of the alternatives found.
-    fn ways(&mut self) -> Vec<Way<IndexKey>> {
+    fn ways(&mut self) -> Vec<Conjunction<IndexKey>> {
         let found = std::mem::take(&mut self.found);
         let mut ways = vec![found.clone()];
         for choice in std::mem::take(&mut self.choices) {
@@ -444,7 +444,7 @@ impl<'r> Reader<'r> {
 }
 
 /// Adds a test. A comparison of a subject implies that it is defined.
-fn add(way: &mut Way<IndexKey>, subject: IndexKey, test: Test) {
+fn add(way: &mut Conjunction<IndexKey>, subject: IndexKey, test: Test) {
     let found = way.iter_mut().find(|(other, _)| *other == subject);
     match found {
         None => way.push((subject, vec![test])),
@@ -456,7 +456,7 @@ fn add(way: &mut Way<IndexKey>, subject: IndexKey, test: Test) {
     }
 }
 
-fn add_all(way: &mut Way<IndexKey>, more: Way<IndexKey>) {
+fn add_all(way: &mut Conjunction<IndexKey>, more: Conjunction<IndexKey>) {
     for (subject, tests) in more {
         for test in tests {
             add(way, subject.clone(), test);

@@ -83,10 +83,10 @@ struct Entry {
     rule: usize,
     branch: usize,
     /// Alternatives, of which one must be satisfied.
-    ways: Vec<Way<usize>>,
+    ways: Vec<Conjunction<usize>>,
     /// Additional key conditions.
     keys: Vec<Key<usize>>,
-    gives: Gives,
+    gives: KnownValue,
     /// Number of leading expressions of the rule's body that its only alternative implies.
     proven: usize,
 }
@@ -99,11 +99,11 @@ struct Key<S> {
 }
 
 /// Conjunction of subjects, each with its tests, of which one must be satisfied.
-type Way<S> = Vec<(S, Vec<Test>)>;
+type Conjunction<S> = Vec<(S, Vec<Test>)>;
 
 /// Value of a rule, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Gives {
+enum KnownValue {
     /// The value depends on variables, or is only a part of the document.
     Various,
     /// The value is this constant.
@@ -184,7 +184,9 @@ impl Index {
             [left, right] => left.gives == right.gives,
             _ => true,
         });
-        let various = entries.iter().any(|entry| entry.gives == Gives::Various);
+        let various = entries
+            .iter()
+            .any(|entry| entry.gives == KnownValue::Various);
         Self {
             subjects: ordered.into_iter().map(|(subject, _)| subject).collect(),
             entries,
@@ -196,7 +198,7 @@ impl Index {
     /// Whether some rule has a constant value, so that one candidate may be enough.
     pub(crate) fn has_constants(&self) -> bool {
         let mut entries = self.entries.iter();
-        entries.any(|entry| entry.gives != Gives::Various)
+        entries.any(|entry| entry.gives != KnownValue::Various)
     }
 
     /// Whether one rule is enough, whichever rules are candidates.
@@ -226,7 +228,7 @@ impl Index {
             resolve,
             is_vague: false,
         };
-        let mut gives: Option<&Gives> = None;
+        let mut gives: Option<&KnownValue> = None;
         let mut early_exit = true;
         let mut keep = |known: &mut ResolvedKeys<'_, 'v, _>, entry: usize| {
             let Some(entry) = self.entries.get(entry) else {
@@ -237,7 +239,7 @@ impl Index {
                 return;
             }
             let same = gives.is_none_or(|gives| *gives == entry.gives);
-            early_exit &= same && entry.gives != Gives::Various;
+            early_exit &= same && entry.gives != KnownValue::Various;
             gives = Some(&entry.gives);
             take(Match {
                 rule: entry.rule,
@@ -291,7 +293,7 @@ struct ResolvedKeys<'i, 'v, R> {
 
 impl<'v, R: Fn(&IndexKey) -> Resolved<'v>> ResolvedKeys<'_, 'v, R> {
     /// Whether a test of each subject is satisfied.
-    fn allow(&mut self, way: &Way<usize>) -> bool {
+    fn allow(&mut self, way: &Conjunction<usize>) -> bool {
         way.iter().all(|(subject, tests)| match self.get(*subject) {
             Resolved::Unknown => true,
             Resolved::Undefined => false,
@@ -438,14 +440,14 @@ fn any_text(value: &Value, wanted: impl Fn(&[u8]) -> bool) -> bool {
     }
 }
 
-fn gives(rule: &Rule) -> Gives {
+fn gives(rule: &Rule) -> KnownValue {
     let head = &rule.head;
     let is_part = head.args.is_empty() && (head.key.is_some() || head.reference.len() > 1);
     match &head.value {
         Some(value) if !is_part || head.key.is_none() && is_ground(rule) => {
-            constant(value).map_or(Gives::Various, Gives::Constant)
+            constant(value).map_or(KnownValue::Various, KnownValue::Constant)
         }
-        _ => Gives::Various,
+        _ => KnownValue::Various,
     }
 }
 

@@ -113,7 +113,7 @@ impl<'t> Candidate<'t> {
                 needs.insert(var);
             }
         });
-        let mut inside = Inside(Vars::default());
+        let mut inside = NestedVars(Vars::default());
         visit::expr(expr, &mut inside);
         inside
             .0
@@ -231,9 +231,9 @@ impl<'t> Visit<'t> for InSteps<'t> {
 }
 
 /// Collects variables inside of comprehensions, `every`, `not`, `and` and `or`.
-struct Inside<'t>(Vars<'t>);
+struct NestedVars<'t>(Vars<'t>);
 
-impl<'t> Visit<'t> for Inside<'t> {
+impl<'t> Visit<'t> for NestedVars<'t> {
     fn expr(&mut self, expr: &'t Expr) -> bool {
         let bodies: Vec<&Body> = match &expr.terms {
             ExprTerms::Every(every) => vec![&every.body],

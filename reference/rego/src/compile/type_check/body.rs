@@ -14,12 +14,12 @@ use crate::types::Type;
 use crate::types::signature;
 
 /// An error, and whether its cause is an unknown type, which may result from another error.
-struct Mistake {
+struct TypeError {
     error: LanguageError,
     of_unknown: bool,
 }
 
-impl From<LanguageError> for Mistake {
+impl From<LanguageError> for TypeError {
     fn from(error: LanguageError) -> Self {
         Self {
             error,
@@ -79,7 +79,7 @@ fn closures(scope: &mut Scope<'_>, expr: &Expr) -> Vec<LanguageError> {
     last
 }
 
-fn in_expr(scope: &mut Scope<'_>, expr: &Expr) -> Result<(), Mistake> {
+fn in_expr(scope: &mut Scope<'_>, expr: &Expr) -> Result<(), TypeError> {
     for with in &expr.with {
         let target = scope.of_term(&with.target);
         let value = scope.of_term(&with.value);
@@ -113,7 +113,7 @@ fn in_expr(scope: &mut Scope<'_>, expr: &Expr) -> Result<(), Mistake> {
     function(scope, expr, call)
 }
 
-fn equality(scope: &mut Scope<'_>, expr: &Expr, operands: &[Term]) -> Result<(), Mistake> {
+fn equality(scope: &mut Scope<'_>, expr: &Expr, operands: &[Term]) -> Result<(), TypeError> {
     let [left, right] = operands else {
         let have: Vec<_> = operands
             .iter()
@@ -133,9 +133,9 @@ fn equality(scope: &mut Scope<'_>, expr: &Expr, operands: &[Term]) -> Result<(),
     Err(mismatch(expr, left_of.as_ref(), right_of.as_ref()))
 }
 
-fn mismatch(expr: &Expr, left: Option<&Type>, right: Option<&Type>) -> Mistake {
+fn mismatch(expr: &Expr, left: Option<&Type>, right: Option<&Type>) -> TypeError {
     let is_open = |of: Option<&Type>| of.is_none_or(Type::is_unknown);
-    Mistake {
+    TypeError {
         error: match_error(&expr.location, left, right),
         of_unknown: is_open(left) || is_open(right),
     }
@@ -147,7 +147,7 @@ fn membership(
     expr: &Expr,
     operands: &[Term],
     arity: usize,
-) -> Result<(), Mistake> {
+) -> Result<(), TypeError> {
     let Some(collection) = operands.get(arity - 1) else {
         return Ok(());
     };
@@ -170,7 +170,7 @@ fn member(
     expr: &Expr,
     term: &Term,
     of: Option<&Type>,
-) -> Result<(), Mistake> {
+) -> Result<(), TypeError> {
     let Some(of) = of.filter(|of| !of.is_unknown()) else {
         return Ok(());
     };
@@ -183,7 +183,7 @@ fn member(
     Err(mismatch(expr, have.as_ref(), Some(of)))
 }
 
-fn function(scope: &mut Scope<'_>, expr: &Expr, call: &[Term]) -> Result<(), Mistake> {
+fn function(scope: &mut Scope<'_>, expr: &Expr, call: &[Term]) -> Result<(), TypeError> {
     let Some((name, operands)) = operator(call).zip(call.get(1..)) else {
         return Ok(());
     };
@@ -207,7 +207,7 @@ fn function(scope: &mut Scope<'_>, expr: &Expr, call: &[Term]) -> Result<(), Mis
             .iter()
             .any(|of| of.as_ref().is_none_or(Type::is_unknown));
         let error = argument_error(&expr.location, &name, what, have, function, true);
-        Mistake { error, of_unknown }
+        TypeError { error, of_unknown }
     };
     if operands.len() > wanted.len() && function.variadic.is_none() {
         return Err(mistake("too many arguments", have));
@@ -242,7 +242,7 @@ fn arguments(
     what: &str,
     have: Vec<Option<Type>>,
     result: bool,
-) -> Mistake {
+) -> TypeError {
     let of_unknown = have
         .iter()
         .any(|of| of.as_ref().is_none_or(Type::is_unknown));
@@ -251,7 +251,7 @@ fn arguments(
         Some(function) => argument_error(&expr.location, name, what, have, function, result),
         None => LanguageError::at(Code::Type, &expr.location, format!("{name}: {what}")),
     };
-    Mistake { error, of_unknown }
+    TypeError { error, of_unknown }
 }
 
 /// Adds layers for the documents that modifiers replace, and for those that depend on them. Returns

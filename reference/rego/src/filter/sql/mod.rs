@@ -39,17 +39,17 @@ trait Writer {
     }
 
     /// Compares a column with a boolean, a number or a string.
-    fn compare(&self, column: &Subject, comparison: Comparison, value: &Scalar) -> Rendered;
+    fn compare(&self, column: &ColumnOperand, comparison: Comparison, value: &Scalar) -> Rendered;
 
     /// Compares two columns, where two without values are equal.
     fn columns(&self, left: &str, comparison: Comparison, right: &str) -> String;
 
     /// Returns the test whether a column is one of these values, of which there is at least one;
     /// all are booleans, all numbers or all strings.
-    fn among(&self, column: &Subject, values: &[&Scalar]) -> Rendered;
+    fn among(&self, column: &ColumnOperand, values: &[&Scalar]) -> Rendered;
 
     /// Returns the test whether a column is a string that contains a string at a position.
-    fn text(&self, column: &Subject, place: MatchPosition, text: &str) -> Rendered;
+    fn text(&self, column: &ColumnOperand, place: MatchPosition, text: &str) -> Rendered;
 
     /// Returns the SQL constant for a comparison with a column of its type; `None` if the database
     /// cannot represent exactly this value, or cannot distinguish it from all others.
@@ -64,7 +64,7 @@ trait Writer {
 type Rendered = Result<String, String>;
 
 /// Column and what is known about it.
-struct Subject {
+struct ColumnOperand {
     /// SQL text of the column.
     name: String,
     /// Whether the column is compared to values of several types, so that its type is unknown.
@@ -220,7 +220,7 @@ impl Clause<'_> {
     }
 
     /// Returns the test whether a column with a value is one of these; empty if they are all null.
-    fn among(&self, column: &Subject, values: &[Value]) -> Rendered {
+    fn among(&self, column: &ColumnOperand, values: &[Value]) -> Rendered {
         let scalars: Vec<Scalar> = values.iter().filter_map(Scalar::of).collect();
         let mut tests = Vec::new();
         for kind in [1, 2, 4] {
@@ -241,9 +241,9 @@ impl Clause<'_> {
         })
     }
 
-    fn subject(&self, column: &Column) -> Result<Subject, String> {
+    fn subject(&self, column: &Column) -> Result<ColumnOperand, String> {
         let kinds = self.kinds.get(column);
-        Ok(Subject {
+        Ok(ColumnOperand {
             name: self.name(column)?,
             mixed: kinds.is_some_and(|kinds| kinds.count_ones() > 1),
             of: self.types.get(column),

@@ -4,7 +4,7 @@
 //! type is tested. A column that is compared with several types is converted to JSON first.
 
 use super::{
-    Comparison, MatchPosition, Rendered, Scalar, Subject, Writer, literal, number, pattern,
+    ColumnOperand, Comparison, MatchPosition, Rendered, Scalar, Writer, literal, number, pattern,
 };
 
 pub(super) struct PostgreSql;
@@ -13,7 +13,7 @@ pub(super) struct PostgreSql;
 const MOST_DIGITS: usize = 1_000;
 
 impl Writer for PostgreSql {
-    fn compare(&self, column: &Subject, comparison: Comparison, value: &Scalar) -> Rendered {
+    fn compare(&self, column: &ColumnOperand, comparison: Comparison, value: &Scalar) -> Rendered {
         let name = &column.name;
         if let Scalar::Text(text) = value {
             return Ok(match text.split_once('\0') {
@@ -75,7 +75,7 @@ impl Writer for PostgreSql {
         }
     }
 
-    fn among(&self, column: &Subject, values: &[&Scalar]) -> Rendered {
+    fn among(&self, column: &ColumnOperand, values: &[&Scalar]) -> Rendered {
         let name = &column.name;
         let texts: Option<Vec<&String>> = values
             .iter()
@@ -120,7 +120,7 @@ impl Writer for PostgreSql {
         })
     }
 
-    fn text(&self, column: &Subject, place: MatchPosition, part: &str) -> Rendered {
+    fn text(&self, column: &ColumnOperand, place: MatchPosition, part: &str) -> Rendered {
         if part.contains('\0') {
             return Ok(self.constant(false).to_owned());
         }
@@ -153,7 +153,7 @@ impl Writer for PostgreSql {
     }
 }
 
-fn compare_text(column: &Subject, comparison: Comparison, value: &str) -> String {
+fn compare_text(column: &ColumnOperand, comparison: Comparison, value: &str) -> String {
     let name = &column.name;
     let plain = !column.mixed && !literal::is_ambiguous(value);
     let value = string(value);

@@ -5,12 +5,12 @@
 //! number 1 in a numeric column. A `+` before the column's name prevents that; so does an
 //! additional test with `typeof`, which permits the use of an index.
 
-use super::{Comparison, MatchPosition, Rendered, Scalar, Subject, Writer, literal, number};
+use super::{ColumnOperand, Comparison, MatchPosition, Rendered, Scalar, Writer, literal, number};
 
 pub(super) struct Sqlite;
 
 impl Writer for Sqlite {
-    fn compare(&self, column: &Subject, comparison: Comparison, value: &Scalar) -> Rendered {
+    fn compare(&self, column: &ColumnOperand, comparison: Comparison, value: &Scalar) -> Rendered {
         let column = &column.name;
         let is_text = matches!(value, Scalar::Text(_));
         let is_boolean = matches!(value, Scalar::Bool(_));
@@ -58,7 +58,7 @@ impl Writer for Sqlite {
         }
     }
 
-    fn among(&self, column: &Subject, values: &[&Scalar]) -> Rendered {
+    fn among(&self, column: &ColumnOperand, values: &[&Scalar]) -> Rendered {
         let column = &column.name;
         let is_text = matches!(values, [Scalar::Text(_), ..]);
         let values: Vec<String> = values.iter().filter_map(|value| item(value)).collect();
@@ -76,7 +76,7 @@ impl Writer for Sqlite {
         })
     }
 
-    fn text(&self, column: &Subject, place: MatchPosition, text: &str) -> Rendered {
+    fn text(&self, column: &ColumnOperand, place: MatchPosition, text: &str) -> Rendered {
         let column = &column.name;
         let kind = kind(column, true);
         if text.is_empty() {

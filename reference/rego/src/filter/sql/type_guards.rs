@@ -2,7 +2,7 @@
 //! The type of a column is tested along with each comparison, by its text in JSON; booleans are the
 //! numbers 0 and 1.
 
-use super::{Comparison, MatchPosition, Rendered, Scalar, Subject, Writer, literal, names};
+use super::{ColumnOperand, Comparison, MatchPosition, Rendered, Scalar, Writer, literal, names};
 
 /// Database-specific SQL for the comparisons.
 pub(super) trait TypeGuards {
@@ -47,7 +47,7 @@ impl<K: TypeGuards> Writer for ByKinds<K> {
         self.0.quoted(name)
     }
 
-    fn compare(&self, column: &Subject, comparison: Comparison, value: &Scalar) -> Rendered {
+    fn compare(&self, column: &ColumnOperand, comparison: Comparison, value: &Scalar) -> Rendered {
         let column = &*column.name;
         if let Scalar::Text(text) = value {
             return Ok(self.compare_text(column, comparison, text));
@@ -70,7 +70,7 @@ impl<K: TypeGuards> Writer for ByKinds<K> {
         })
     }
 
-    fn among(&self, column: &Subject, values: &[&Scalar]) -> Rendered {
+    fn among(&self, column: &ColumnOperand, values: &[&Scalar]) -> Rendered {
         let column = &*column.name;
         let texts: Vec<&str> = values
             .iter()
@@ -136,7 +136,7 @@ impl<K: TypeGuards> Writer for ByKinds<K> {
         }
     }
 
-    fn text(&self, column: &Subject, place: MatchPosition, text: &str) -> Rendered {
+    fn text(&self, column: &ColumnOperand, place: MatchPosition, text: &str) -> Rendered {
         let column = &*column.name;
         let kind = self.0.is_text(column, true);
         Ok(if text.is_empty() {

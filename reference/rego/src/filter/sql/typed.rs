@@ -1,13 +1,13 @@
 //! Tests of columns with known types, in plain SQL.
 
 use super::super::column_types::ColumnType;
-use super::{Comparison, MatchPosition, Scalar, Subject, Writer};
+use super::{ColumnOperand, Comparison, MatchPosition, Scalar, Writer};
 
 /// Compares a column with a boolean, a number or a string; `None` if the column's type is not
 /// known, or the database cannot represent the value exactly.
 pub(super) fn compare(
     writer: &dyn Writer,
-    column: &Subject,
+    column: &ColumnOperand,
     comparison: Comparison,
     value: &Scalar,
 ) -> Option<String> {
@@ -46,7 +46,11 @@ fn compare_types(
 
 /// Compares two columns, where two without values are equal; `None` unless both are known to have
 /// the same type.
-pub(super) fn columns(left: &Subject, comparison: Comparison, right: &Subject) -> Option<String> {
+pub(super) fn columns(
+    left: &ColumnOperand,
+    comparison: Comparison,
+    right: &ColumnOperand,
+) -> Option<String> {
     if left.of? != right.of? {
         return None;
     }
@@ -67,7 +71,11 @@ pub(super) fn columns(left: &Subject, comparison: Comparison, right: &Subject) -
 
 /// Tests whether a column is one of these values, of which there is at least one and all have one
 /// type; `None` as in [`compare`].
-pub(super) fn among(writer: &dyn Writer, column: &Subject, values: &[&Scalar]) -> Option<String> {
+pub(super) fn among(
+    writer: &dyn Writer,
+    column: &ColumnOperand,
+    values: &[&Scalar],
+) -> Option<String> {
     let own = column.of?;
     if values.iter().any(|value| value.column_type() != own) {
         return Some(writer.constant(false).to_owned());
@@ -80,7 +88,7 @@ pub(super) fn among(writer: &dyn Writer, column: &Subject, values: &[&Scalar]) -
 /// Tests whether a column contains a string at a position; `None` as in [`compare`].
 pub(super) fn text(
     writer: &dyn Writer,
-    column: &Subject,
+    column: &ColumnOperand,
     place: MatchPosition,
     text: &str,
 ) -> Option<String> {

@@ -12,7 +12,7 @@ const MAX_ATTACHED: usize = 100_000;
 
 /// Statement that follows a block.
 #[derive(Clone, Copy)]
-enum Below {
+enum FollowingStatement {
     Package,
     Import,
     Rule(usize),
@@ -47,7 +47,7 @@ pub(in crate::syntax) fn attach(
             block.scope = usual_scope(below, block).into();
         }
         check(block, below, &mut errors);
-        if let Some(Below::Rule(index)) = below
+        if let Some(FollowingStatement::Rule(index)) = below
             && let Some(rule) = module.rules.get(index)
         {
             let group = groups.entry(name(rule)).or_default();
@@ -70,22 +70,23 @@ pub(in crate::syntax) fn attach(
 }
 
 /// Returns the sorted rows of all statements.
-fn statements(module: &Module) -> Vec<(u32, Below)> {
+fn statements(module: &Module) -> Vec<(u32, FollowingStatement)> {
     let rules = module.rules.iter().enumerate();
-    let mut statements = vec![(module.package.location.row, Below::Package)];
+    let mut statements = vec![(module.package.location.row, FollowingStatement::Package)];
     let imports = module.imports.iter();
-    statements.extend(imports.map(|import| (import.location.row, Below::Import)));
-    statements.extend(rules.map(|(index, rule)| (rule.location.row, Below::Rule(index))));
+    statements.extend(imports.map(|import| (import.location.row, FollowingStatement::Import)));
+    statements
+        .extend(rules.map(|(index, rule)| (rule.location.row, FollowingStatement::Rule(index))));
     statements.sort_by_key(|(row, _)| *row);
     statements
 }
 
-fn usual_scope(below: Option<Below>, block: &Annotations) -> &'static str {
+fn usual_scope(below: Option<FollowingStatement>, block: &Annotations) -> &'static str {
     match below {
-        Some(Below::Rule(_)) if is_entrypoint(block) => "document",
-        Some(Below::Rule(_)) => "rule",
-        Some(Below::Package) => "package",
-        Some(Below::Import) => "import",
+        Some(FollowingStatement::Rule(_)) if is_entrypoint(block) => "document",
+        Some(FollowingStatement::Rule(_)) => "rule",
+        Some(FollowingStatement::Package) => "package",
+        Some(FollowingStatement::Import) => "import",
         None => "",
     }
 }
@@ -94,13 +95,13 @@ fn is_entrypoint(block: &Annotations) -> bool {
     block.value.get("entrypoint").is_some()
 }
 
-fn check(block: &Annotations, below: Option<Below>, errors: &mut Vec<LanguageError>) {
+fn check(block: &Annotations, below: Option<FollowingStatement>, errors: &mut Vec<LanguageError>) {
     let scope = &*block.scope;
     let mut refuse =
         |message: String| errors.push(LanguageError::at(Code::Parse, &block.location, message));
     let wanted = match (scope, below) {
-        ("rule" | "document", Some(Below::Rule(_)))
-        | ("package" | "subpackages", Some(Below::Package)) => None,
+        ("rule" | "document", Some(FollowingStatement::Rule(_)))
+        | ("package" | "subpackages", Some(FollowingStatement::Package)) => None,
         ("rule" | "document", _) => Some("rule"),
         ("package" | "subpackages", _) => Some("package"),
         _ => {
@@ -112,9 +113,9 @@ fn check(block: &Annotations, below: Option<Below>, errors: &mut Vec<LanguageErr
     };
     if let Some(wanted) = wanted {
         let found = match below {
-            Some(Below::Package) => " (have package)",
-            Some(Below::Import) => " (have import)",
-            Some(Below::Rule(_)) => " (have rule)",
+            Some(FollowingStatement::Package) => " (have package)",
+            Some(FollowingStatement::Import) => " (have import)",
+            Some(FollowingStatement::Rule(_)) => " (have rule)",
             None => "",
         };
         refuse(format!(

@@ -8,14 +8,14 @@ use crate::syntax::token::Token;
 use crate::syntax::{Head, Ref, Term, TermValue, Var};
 
 /// A parsed head, and whether it contains the keyword `contains`.
-pub(super) struct HeadRead {
+pub(super) struct ParsedHead {
     pub(super) head: Head,
     pub(super) contains: bool,
 }
 
 impl Parser<'_> {
     /// Parses a head from its name to its key or value.
-    pub(super) fn head(&mut self, default: bool) -> Option<HeadRead> {
+    pub(super) fn head(&mut self, default: bool) -> Option<ParsedHead> {
         let (location, start) = (self.here(), self.offset());
         let mut read = self.head_here(default)?;
         read.head.location = self.until_last(&location, start);
@@ -30,7 +30,7 @@ impl Parser<'_> {
         Some(read)
     }
 
-    fn head_here(&mut self, default: bool) -> Option<HeadRead> {
+    fn head_here(&mut self, default: bool) -> Option<ParsedHead> {
         let mut head = self.head_reference()?;
         let name = Term {
             value: TermValue::Ref(head.reference.clone()),
@@ -50,7 +50,7 @@ impl Parser<'_> {
                         "expected rule key term (e.g., {name} contains <VALUE> {{ ... }})"
                     ));
                 }
-                return Some(HeadRead {
+                return Some(ParsedHead {
                     head,
                     contains: true,
                 });
@@ -88,7 +88,7 @@ impl Parser<'_> {
         if head.value.is_none() && (head.reference.len() != 2 || !head.args.is_empty()) {
             head.set_true();
         }
-        Some(HeadRead {
+        Some(ParsedHead {
             head,
             contains: false,
         })

@@ -4,7 +4,7 @@ use thin_vec::ThinVec;
 
 use super::bare::bare_rule;
 use super::expressions::append;
-use super::rules::{RuleRead, RuleSyntax};
+use super::rules::{ParsedRule, RuleSyntax};
 use super::{Location, Parser, Token};
 use crate::Errors;
 use crate::error::{Code, LanguageError};
@@ -16,7 +16,7 @@ use crate::syntax::{
 enum Statement {
     Package(Package),
     Import(Import),
-    Rule(Box<RuleRead>),
+    Rule(Box<ParsedRule>),
     Body(Body),
 }
 

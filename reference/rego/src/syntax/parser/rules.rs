@@ -2,7 +2,7 @@
 
 use super::Parser;
 use super::expressions::{append, generated_body};
-use super::heads::HeadRead;
+use super::heads::ParsedHead;
 use super::relocate::{relocate_body, relocate_head};
 use crate::syntax::token::Token;
 use crate::syntax::{Body, Head, Location, Rule, Term, TermValue, Var};
@@ -20,7 +20,7 @@ pub(super) struct RuleSyntax {
 
 /// A parsed rule, and the details of the source of the rule and its `else` branches.
 #[derive(Debug)]
-pub(super) struct RuleRead {
+pub(super) struct ParsedRule {
     pub(super) rule: Rule,
     pub(super) written: Vec<RuleSyntax>,
 }
@@ -28,7 +28,7 @@ pub(super) struct RuleRead {
 impl Parser<'_> {
     /// Parses a rule that has a body, uses `contains` or is a default; several rules if bodies are
     /// chained. `None` without an error for another statement, such as `p := 1`.
-    pub(super) fn rules(&mut self) -> Option<Vec<RuleRead>> {
+    pub(super) fn rules(&mut self) -> Option<Vec<ParsedRule>> {
         let (location, start) = (self.here(), self.offset());
         self.reference_ahead();
         let default = self.token() == Token::Default;
@@ -42,7 +42,7 @@ impl Parser<'_> {
             }
             return None;
         }
-        let HeadRead { mut head, contains } = self.head(default)?;
+        let ParsedHead { mut head, contains } = self.head(default)?;
         if default {
             return self.default_rule(head, location, start);
         }
@@ -65,7 +65,7 @@ impl Parser<'_> {
             let body = generated_body(&location);
             let location = head.location.clone();
             let rule = rule(head, body, location);
-            return Some(vec![RuleRead {
+            return Some(vec![ParsedRule {
                 rule,
                 written: vec![written],
             }]);
@@ -78,7 +78,7 @@ impl Parser<'_> {
             rule.else_rule = Some(Box::new(self.first_else(&rule.head, &mut all)?));
         }
         rule.location = self.until_last(&rule.location, start);
-        self.chained(RuleRead { rule, written: all })
+        self.chained(ParsedRule { rule, written: all })
     }
 
     fn default_rule(
@@ -86,14 +86,14 @@ impl Parser<'_> {
         head: Head,
         location: Location,
         start: usize,
-    ) -> Option<Vec<RuleRead>> {
+    ) -> Option<Vec<ParsedRule>> {
         let location = self.until_last(&location, start);
         let mut rule = rule(head, generated_body(&location), location);
         rule.default = true;
         if !self.check_default(&rule) {
             return None;
         }
-        Some(vec![RuleRead {
+        Some(vec![ParsedRule {
             rule,
             written: vec![RuleSyntax::default()],
         }])
@@ -126,11 +126,11 @@ impl Parser<'_> {
     }
 
     /// Parses further bodies of a rule, each of which yields a rule with the same head.
-    fn chained(&mut self, first: RuleRead) -> Option<Vec<RuleRead>> {
+    fn chained(&mut self, first: ParsedRule) -> Option<Vec<ParsedRule>> {
         let mut rules = vec![first];
         let mut copied = 0;
         while self.token() == Token::LeftBrace {
-            let RuleRead {
+            let ParsedRule {
                 rule: model,
                 written,
             } = rules.first()?;
@@ -149,7 +149,7 @@ impl Parser<'_> {
             let location = self.until_last(&location, start);
             self.rename_wildcards(&mut head.args);
             relocate_head(&mut head, &location);
-            rules.push(RuleRead {
+            rules.push(ParsedRule {
                 rule: rule(head, body, location),
                 written,
             });

@@ -16,7 +16,7 @@ use super::item::Item;
 use super::json::Reader;
 use super::lazy_chunk::Chunk;
 use super::object::{Member, Shapes};
-use super::tree::{FILLED, Part, Tree, WIDTH};
+use super::tree::{FILLED, Subtree, Tree, WIDTH};
 use super::write::escape_into;
 use super::{Array, Object, SyntaxError, Value, from_json};
 use parallel_parse::{Helpers, Parts, Speculative};
@@ -128,7 +128,7 @@ struct List<T: Kind> {
     /// Number of entries that belong to the enclosing lists.
     behind: usize,
     /// Chunks created so far.
-    parts: Vec<Part<T>>,
+    parts: Vec<Subtree<T>>,
     /// Whether the keys were sorted so far.
     is_ordered: bool,
 }
@@ -151,9 +151,9 @@ trait Kind: Item {
     /// Whether a chunk with this mark may follow an entry with this key.
     fn follows(mark: &Self::Mark, key: &str) -> bool;
 
-    fn to_rest(parts: Vec<Part<Self>>) -> Parts;
+    fn to_rest(parts: Vec<Subtree<Self>>) -> Parts;
 
-    fn of_rest(parts: Parts) -> Option<Vec<Part<Self>>>;
+    fn of_rest(parts: Parts) -> Option<Vec<Subtree<Self>>>;
 }
 
 impl Kind for Value {
@@ -179,11 +179,11 @@ impl Kind for Value {
         true
     }
 
-    fn to_rest(parts: Vec<Part<Self>>) -> Parts {
+    fn to_rest(parts: Vec<Subtree<Self>>) -> Parts {
         Parts::Items(parts)
     }
 
-    fn of_rest(parts: Parts) -> Option<Vec<Part<Self>>> {
+    fn of_rest(parts: Parts) -> Option<Vec<Subtree<Self>>> {
         match parts {
             Parts::Items(parts) => Some(parts),
             Parts::Members(_) => None,
@@ -216,11 +216,11 @@ impl Kind for Member {
         mark.as_str().is_some_and(|first| first > key)
     }
 
-    fn to_rest(parts: Vec<Part<Self>>) -> Parts {
+    fn to_rest(parts: Vec<Subtree<Self>>) -> Parts {
         Parts::Members(parts)
     }
 
-    fn of_rest(parts: Parts) -> Option<Vec<Part<Self>>> {
+    fn of_rest(parts: Parts) -> Option<Vec<Subtree<Self>>> {
         match parts {
             Parts::Members(parts) => Some(parts),
             Parts::Items(_) => None,
@@ -419,14 +419,14 @@ impl<'s, 't: 's> Documents<'s, 't> {
     }
 
     /// Creates a chunk of entries.
-    fn leaf<T: Kind>(&self, entries: &mut [Entry]) -> Option<Part<T>> {
+    fn leaf<T: Kind>(&self, entries: &mut [Entry]) -> Option<Subtree<T>> {
         let mark = T::mark_of(entries.first()?.name(&self.written));
         let length: usize = entries.iter().map(Entry::length).sum();
         let leaf = match entries.iter().all(Entry::is_text) && length <= LONG {
             true => Chunk::unread(&self.text(entries), entries.len()),
             false => self.read(entries).into(),
         };
-        Some(Part::of_leaf(mark, leaf))
+        Some(Subtree::of_leaf(mark, leaf))
     }
 
     /// Returns the text of entries, with commas between them.
@@ -461,7 +461,7 @@ impl<'s, 't: 's> Documents<'s, 't> {
     }
 
     /// Returns all chunks of a list, including those of its last entries.
-    fn parts<T: Kind>(&mut self, list: &mut List<T>) -> Vec<Part<T>> {
+    fn parts<T: Kind>(&mut self, list: &mut List<T>) -> Vec<Subtree<T>> {
         let mut own = self.entries.split_off(list.behind);
         let mut rest = own.as_mut_slice();
         while !rest.is_empty() {

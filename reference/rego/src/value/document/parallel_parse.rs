@@ -9,7 +9,7 @@ use super::{Documents, Entry, Kind, List, Stop};
 use crate::Value;
 use crate::value::json::Reader;
 use crate::value::object::Member;
-use crate::value::tree::Part;
+use crate::value::tree::Subtree;
 
 /// Number of bytes that are searched for a position at which the text can be split.
 const WINDOW: usize = 256 << 10;
@@ -48,8 +48,8 @@ struct Rest {
 
 /// Chunks of an array or an object.
 pub(super) enum Parts {
-    Items(Vec<Part<Value>>),
-    Members(Vec<Part<Member>>),
+    Items(Vec<Subtree<Value>>),
+    Members(Vec<Subtree<Member>>),
 }
 
 impl Drop for CancelOnDrop {

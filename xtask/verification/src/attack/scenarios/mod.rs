@@ -5,7 +5,7 @@ use std::pin::Pin;
 use super::findings::Findings;
 use super::harness::Harness;
 use crate::servers::Failure;
-use When::{Alone, Long, Together};
+use Scheduling::{Alone, Long, Together};
 
 mod builders;
 mod clock_jumps;
@@ -42,18 +42,18 @@ mod sqlite;
 mod storage_locations;
 mod storages;
 
-type Played<'s> = Pin<Box<dyn Future<Output = Result<Findings, Failure>> + 's>>;
+type AttackFuture<'s> = Pin<Box<dyn Future<Output = Result<Findings, Failure>> + 's>>;
 
 /// One attack.
 pub(super) struct Attack {
     pub(super) name: &'static str,
-    pub(super) when: When,
-    pub(super) play: for<'s> fn(&'s Harness) -> Played<'s>,
+    pub(super) when: Scheduling,
+    pub(super) play: for<'s> fn(&'s Harness) -> AttackFuture<'s>,
 }
 
 /// Whether an attack runs alone, and at which length of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum When {
+pub(super) enum Scheduling {
     /// Runs alone, because its health monitor measures the effect on other clients.
     Alone,
     /// Runs concurrently with others, as it mostly waits.
@@ -65,8 +65,8 @@ pub(super) enum When {
 /// Creates an attack.
 const fn attack(
     name: &'static str,
-    when: When,
-    play: for<'s> fn(&'s Harness) -> Played<'s>,
+    when: Scheduling,
+    play: for<'s> fn(&'s Harness) -> AttackFuture<'s>,
 ) -> Attack {
     Attack { name, when, play }
 }

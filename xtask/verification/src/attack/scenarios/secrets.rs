@@ -34,10 +34,10 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
 }
 
 /// Path and headers of each request that the attacker's host received.
-type Heard = Arc<Mutex<Vec<(String, String)>>>;
+type ReceivedRequests = Arc<Mutex<Vec<(String, String)>>>;
 
 /// Starts a host of the attacker that records its requests.
-async fn listen(heard: &Heard) -> Result<Peer, Failure> {
+async fn listen(heard: &ReceivedRequests) -> Result<Peer, Failure> {
     let hearing = Arc::clone(heard);
     let host = Peer::start(0, move |asked| {
         let path = asked.first.split(' ').nth(1).unwrap_or_default().to_owned();
@@ -65,7 +65,7 @@ fn fetched(url: &str, secret: Option<&str>) -> Value {
 
 /// Checks that secrets are sent to no unintended host.
 async fn secrets(findings: &mut Findings, admin: User, first: User) -> Result<(), Failure> {
-    let heard = Heard::default();
+    let heard = ReceivedRequests::default();
     let host = listen(&heard).await?;
     let url = format!("http://{}/data", host.address);
     let named = |secret: &str| fetched(&url, Some(secret));
@@ -125,7 +125,7 @@ async fn limited(
     admin: User,
     first: User,
 ) -> Result<(), Failure> {
-    let heard = Heard::default();
+    let heard = ReceivedRequests::default();
     let host = listen(&heard).await?;
     let elsewhere = format!("http://{}/redirected", host.address);
     let door = Peer::start(0, move |_| {

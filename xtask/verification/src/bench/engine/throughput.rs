@@ -15,7 +15,7 @@ const CONNECTIONS: usize = 16;
 const WINDOW: Duration = Duration::from_secs(3);
 
 /// Comparison with a server that only speaks HTTP.
-struct Beside {
+struct BaselineComparison {
     told: &'static str,
     connections: usize,
     /// Whether both servers and the client share a processor.
@@ -29,26 +29,26 @@ const RATE: f64 = 0.8;
 
 /// Measured conditions. A busy machine reduces the ratio, and with one connection on two processors
 /// each response waits for a processor to wake up, see [`processors`].
-const BESIDE_BARE: [Beside; 4] = [
-    Beside {
+const BESIDE_BARE: [BaselineComparison; 4] = [
+    BaselineComparison {
         told: "1 connection on one processor",
         connections: 1,
         on_one: true,
         least: 0.6,
     },
-    Beside {
+    BaselineComparison {
         told: "1 connection",
         connections: 1,
         on_one: false,
         least: 0.4,
     },
-    Beside {
+    BaselineComparison {
         told: "16 connections",
         connections: 16,
         on_one: false,
         least: 0.45,
     },
-    Beside {
+    BaselineComparison {
         told: "64 connections",
         connections: 64,
         on_one: false,
@@ -132,7 +132,7 @@ pub(super) fn beside_bare(ours: &Server) -> Result<Vec<Bound>, Box<dyn Error>> {
 fn in_turns(
     server: &Server,
     bare: &HyperBaseline,
-    beside: &Beside,
+    beside: &BaselineComparison,
 ) -> Result<(Vec<f64>, Vec<f64>), Box<dyn Error>> {
     let (mut rates, mut tails) = (Vec::new(), Vec::new());
     for round in 0..=ROUNDS {

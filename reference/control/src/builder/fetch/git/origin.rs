@@ -100,7 +100,7 @@ pub(super) fn open(
     roots: &[PathBuf],
     steps: Steps<'_>,
 ) -> Result<gix::Repository, BuildError> {
-    let mut inside = Inside {
+    let mut inside = ContainmentCheck {
         roots,
         steps,
         seen: BTreeSet::new(),
@@ -126,14 +126,14 @@ pub(super) fn open(
 }
 
 /// Checker that folders of a repository are below the operator's, with all their content.
-struct Inside<'r> {
+struct ContainmentCheck<'r> {
     roots: &'r [PathBuf],
     steps: Steps<'r>,
     /// Folders already checked.
     seen: BTreeSet<PathBuf>,
 }
 
-impl Inside<'_> {
+impl ContainmentCheck<'_> {
     fn check(&mut self, folder: &Path) -> Result<(), BuildError> {
         let mut open = vec![directory::resolve(folder, self.roots)?];
         while let Some(folder) = open.pop() {

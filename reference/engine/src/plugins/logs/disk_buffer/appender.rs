@@ -63,7 +63,7 @@ pub(in crate::plugins) enum Unwritten {
 
 /// Records of one segment that can be read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Readable {
+pub(super) struct ReadableRecords {
     /// Segment that contains the records.
     pub(super) segment: Segment,
     /// Number after the last record of the segment.
@@ -124,11 +124,11 @@ impl Appender {
     }
 
     /// Oldest readable records with this number or a later one, if there are any.
-    pub(super) fn readable(&self, number: u64) -> Option<Readable> {
+    pub(super) fn readable(&self, number: u64) -> Option<ReadableRecords> {
         let segments = self.segments.iter().enumerate();
         let mut ends = segments.map(|(at, segment)| (segment, self.end(at)));
         let (segment, end) = ends.find(|(_, end)| *end > number)?;
-        (end > segment.first).then_some(Readable {
+        (end > segment.first).then_some(ReadableRecords {
             segment: *segment,
             end,
         })

@@ -60,7 +60,7 @@ pub(in crate::plugins) struct DiskBuffer {
 
 /// Outcome of adding an event.
 #[derive(Debug)]
-pub(in crate::plugins) struct Taken {
+pub(in crate::plugins) struct AddOutcome {
     pub(in crate::plugins) written: Result<(), Unwritten>,
     /// Number of older events that were dropped to free space.
     pub(in crate::plugins) dropped: u64,
@@ -130,14 +130,14 @@ impl DiskBuffer {
     }
 
     /// Appends an event, and returns when the event is as durable as configured.
-    pub(in crate::plugins) fn take(&self, event: &[u8]) -> Taken {
+    pub(in crate::plugins) fn take(&self, event: &[u8]) -> AddOutcome {
         let disk = self.disk.load();
         let AppendOutcome { written, dropped } = self.appender().append(event, &disk);
         let written = match written {
             Ok(group) if disk.sync == BufferSync::Always => self.commit(&group),
             written => written.map(drop),
         };
-        Taken { written, dropped }
+        AddOutcome { written, dropped }
     }
 
     /// Returns the oldest events of at most `bytes` bytes together, at least one if there is any,

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use bytes::Bytes;
 
-use super::appender::{Appender, Readable};
+use super::appender::{Appender, ReadableRecords};
 use super::scanner::Scanner;
 use super::{lock, segment};
 use crate::plugins::logs::entry::{Entry, fitting};
@@ -91,7 +91,7 @@ impl Reader {
     /// although more records are expected.
     fn read(
         &mut self,
-        readable: Readable,
+        readable: ReadableRecords,
         directory: &Path,
         appender: &Mutex<Appender>,
     ) -> io::Result<Option<Entry>> {
@@ -124,7 +124,7 @@ impl Reader {
         }
     }
 
-    fn scan(&mut self, readable: Readable, directory: &Path) -> io::Result<Option<Entry>> {
+    fn scan(&mut self, readable: ReadableRecords, directory: &Path) -> io::Result<Option<Entry>> {
         let first = readable.segment.first;
         let scanner = match &mut self.open {
             Some((number, scanner)) if *number == first => scanner,

@@ -41,7 +41,7 @@ const SITE_LIMIT: Duration = Duration::from_secs(600);
 const CHANGES: usize = 12;
 
 /// Result of a run of a program.
-struct Ran {
+struct RunResult {
     /// Exit status; none if the program was killed at its time limit.
     status: Option<ExitStatus>,
     said: String,
@@ -136,7 +136,7 @@ impl<'h> Folders<'h> {
         Ok(())
     }
 
-    async fn judge(&self, folder: &Path) -> Result<Ran, Failure> {
+    async fn judge(&self, folder: &Path) -> Result<RunResult, Failure> {
         let mut command = self.command("submissions");
         command.arg(folder).arg(&self.good);
         run(&mut command, &self.harness.folder, HANG_LIMIT).await
@@ -153,7 +153,7 @@ impl<'h> Folders<'h> {
     fn refused(
         &self,
         findings: &mut Findings,
-        ran: &Ran,
+        ran: &RunResult,
         own: &Path,
         says: &str,
     ) -> Result<(), Failure> {
@@ -173,7 +173,7 @@ impl<'h> Folders<'h> {
     /// Checks invariants of every run: it ends, does not panic, judges the good submission, prints
     /// no invisible characters, neither discloses nor changes anything outside, and its memory is
     /// bounded.
-    fn sane(&self, findings: &mut Findings, ran: &Ran) -> Result<(), Failure> {
+    fn sane(&self, findings: &mut Findings, ran: &RunResult) -> Result<(), Failure> {
         findings.hold("it does not end", ran.status.is_some());
         let said: String = ran.said.chars().take(600).collect();
         findings.hold(format!("it panics: {said}"), !ran.said.contains("panicked"));
@@ -327,7 +327,7 @@ fn check_memory(findings: &mut Findings, peak: u64) {
 }
 
 /// Runs a program to completion, or kills it at the time limit.
-async fn run(command: &mut Command, folder: &Path, limit: Duration) -> Result<Ran, Failure> {
+async fn run(command: &mut Command, folder: &Path, limit: Duration) -> Result<RunResult, Failure> {
     let (mut child, log) = started(command, folder)?;
     let begun = Instant::now();
     let mut peak = 0;
@@ -357,13 +357,18 @@ fn started(command: &mut Command, folder: &Path) -> io::Result<(Child, PathBuf)>
     Ok((child, path))
 }
 
-fn ended(mut child: Child, status: Option<ExitStatus>, log: &Path, peak: u64) -> io::Result<Ran> {
+fn ended(
+    mut child: Child,
+    status: Option<ExitStatus>,
+    log: &Path,
+    peak: u64,
+) -> io::Result<RunResult> {
     if status.is_none() {
         child.kill()?;
         child.wait()?;
     }
     let said = String::from_utf8_lossy(&fs::read(log)?).into_owned();
-    Ok(Ran { status, said, peak })
+    Ok(RunResult { status, said, peak })
 }
 
 /// Returns the peak resident memory so far, in KiB; 0 if the process has ended.

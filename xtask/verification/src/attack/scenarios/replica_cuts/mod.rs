@@ -81,9 +81,9 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
 }
 
 /// Pseudo-random numbers with a fixed seed: Marsaglia's xorshift.
-struct Chance(u64);
+struct Random(u64);
 
-impl Chance {
+impl Random {
     fn below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -94,7 +94,7 @@ impl Chance {
 
 /// Disconnects replicas from the database in every mode of the proxies.
 async fn cut(harness: &Harness, proxies: &[Proxy]) {
-    let mut chance = Chance(0x9e37_79b9_7f4a_7c15);
+    let mut chance = Random(0x9e37_79b9_7f4a_7c15);
     let cuts = if harness.long { MANY_CUTS } else { CUTS };
     let ways = [
         ProxyMode::Cut,
