@@ -114,10 +114,10 @@ mod tests {
     use std::collections::BTreeSet;
     use std::sync::Arc;
 
-    use super::super::calls::session;
     use super::super::{Call, function};
     use super::quick;
     use crate::Value;
+    use crate::builtins::tests::constant_calls::session;
     use crate::meter::Meter;
     use crate::syntax::Location;
     use crate::value::from_json;

@@ -72,11 +72,7 @@ mod yaml;
 mod yaml_text;
 
 #[cfg(test)]
-mod calls;
-#[cfg(test)]
-mod hostile;
-#[cfg(test)]
-mod tables;
+mod tests;
 
 pub use cache_limits::CacheLimits;
 pub use caches::Caches;

@@ -13,8 +13,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::{Call, Failure, Session, function};
 use crate::Value;
+use crate::builtins::{Call, Failure, Session, function};
 use crate::meter::Meter;
 use crate::syntax::{ExprTerms, Location, Term, TermValue, parse_query};
 use crate::value::{Object, Set};
@@ -22,7 +22,7 @@ use crate::value::{Object, Set};
 /// Name of the function whose call failed, and the failure.
 type Failed = (String, Failure);
 
-pub(super) fn session() -> Session {
+pub(in crate::builtins) fn session() -> Session {
     Session {
         now: Some(SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000)).into(),
         ..Session::default()

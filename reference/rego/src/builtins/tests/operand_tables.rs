@@ -7,8 +7,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Call, Failure, Session, function};
 use crate::Value;
+use crate::builtins::{Call, Failure, Session, function};
 use crate::meter::Meter;
 use crate::syntax::Location;
 use crate::value::from_json;

@@ -4,8 +4,8 @@
 
 use std::path::Path;
 
-use super::{Call, Session, function, pem};
 use crate::Value;
+use crate::builtins::{Call, Session, function, pem};
 use crate::meter::Meter;
 use crate::syntax::Location;
 use crate::value::from_json;
