@@ -51,9 +51,9 @@ fn main() -> ExitCode {
         })
         .collect();
     let conclusion = libtest_mimic::run(&arguments, trials);
-    let left = suite.close();
-    if !left.is_empty() {
-        eprintln!("left behind: {}", left.join(", "));
+    let remaining = suite.close();
+    if !remaining.is_empty() {
+        eprintln!("left behind: {}", remaining.join(", "));
         return ExitCode::FAILURE;
     }
     conclusion.exit_code()

@@ -54,25 +54,29 @@ fn every_clause_is_shown_or_says_why_not() {
         let of_level = move |clause: &&Clause| clause.level == level;
         catalogue.with_packs().filter(of_level)
     };
-    let shown = |clause: &&Clause| scenarios.contains_key(&clause.id);
+    let has_scenario = |clause: &&Clause| scenarios.contains_key(&clause.id);
     let pending = |clause: &&Clause| catalogue.pending(&clause.capability);
     let id = |clause: &Clause| clause.id.clone();
     report(vec![
         ("rules without a scenario", {
-            let silent = |clause: &&Clause| !shown(clause) && !pending(clause);
+            let silent = |clause: &&Clause| !has_scenario(clause) && !pending(clause);
             clauses(Level::Rule).filter(silent).map(id).collect()
         }),
         ("open clauses without a scenario and without a reason", {
-            let silent =
-                |clause: &&Clause| !shown(clause) && !pending(clause) && clause.reason.is_none();
+            let silent = |clause: &&Clause| {
+                !has_scenario(clause) && !pending(clause) && clause.reason.is_none()
+            };
             clauses(Level::Open).filter(silent).map(id).collect()
         }),
         ("open clauses with a scenario and a reason to have none", {
-            let both = |clause: &&Clause| shown(clause) && clause.reason.is_some();
+            let both = |clause: &&Clause| has_scenario(clause) && clause.reason.is_some();
             clauses(Level::Open).filter(both).map(id).collect()
         }),
         ("unobservable clauses with a scenario", {
-            clauses(Level::Unobservable).filter(shown).map(id).collect()
+            clauses(Level::Unobservable)
+                .filter(has_scenario)
+                .map(id)
+                .collect()
         }),
         ("scenarios that stand twice", twice),
         ("scenarios without a clause", {
@@ -89,7 +93,7 @@ fn every_clause_is_shown_or_says_why_not() {
                         .peekable();
                     capability.pending
                         && rules.peek().is_some()
-                        && rules.all(|clause| shown(&clause))
+                        && rules.all(|clause| has_scenario(&clause))
                 });
                 done.map(|capability| capability.name.clone()).collect()
             },
@@ -99,12 +103,13 @@ fn every_clause_is_shown_or_says_why_not() {
                 let section = move |section: &&'static str| (document, *section);
                 sections(document).iter().map(section)
             });
-            let bare = all.filter(|(document, section)| {
+            let uncovered = all.filter(|(document, section)| {
                 let here =
                     |clause: &Clause| clause.document == *document && clause.section == *section;
                 !catalogue.clauses().iter().any(here)
             });
-            bare.map(|(document, section)| format!("{}: {section}", document.name()))
+            uncovered
+                .map(|(document, section)| format!("{}: {section}", document.name()))
                 .collect()
         }),
     ]);
@@ -334,9 +339,9 @@ fn every_variant_says_what_allows_it_and_stands_where_its_subject_does() {
         ),
         ("files of variants without a file of clauses", {
             let files = VARIANTS.iter().map(|(path, _)| *path);
-            let beside = ["general", "known"];
-            let strays = files.filter(|path| !paths.contains(path) && !beside.contains(path));
-            strays.map(str::to_owned).collect()
+            let other_files = ["general", "known"];
+            let unused = files.filter(|path| !paths.contains(path) && !other_files.contains(path));
+            unused.map(str::to_owned).collect()
         }),
     ]);
 }

@@ -78,11 +78,11 @@ async fn answer(
 
 fn get(root: &mut Value, keys: &[String], head: &Parts) -> Result<Reply, http::Error> {
     let start = Instant::now();
-    let asked = |name: &str| {
+    let parameter = |name: &str| {
         let mut pairs = head.uri.query().unwrap_or_default().split('&');
         pairs.find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
     };
-    let input = asked("input").map(|text| percent_decode_str(text).collect::<Vec<u8>>());
+    let input = parameter("input").map(|text| percent_decode_str(text).collect::<Vec<u8>>());
     if input.is_some_and(|text| serde_json::from_slice::<Value>(&text).is_err()) {
         return error(StatusCode::BAD_REQUEST, "the input is not JSON");
     }
@@ -92,11 +92,11 @@ fn get(root: &mut Value, keys: &[String], head: &Parts) -> Result<Reply, http::E
     if let Some(result) = found {
         envelope.insert("result".to_owned(), result);
     }
-    if asked("provenance") == Some("true") {
+    if parameter("provenance") == Some("true") {
         let provenance = json!({"version": env!("CARGO_PKG_VERSION")});
         envelope.insert("provenance".to_owned(), provenance);
     }
-    if asked("metrics") == Some("true") || asked("instrument") == Some("true") {
+    if parameter("metrics") == Some("true") || parameter("instrument") == Some("true") {
         let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let metrics = json!({
             "timer_rego_query_eval_ns": nanoseconds(evaluated),
@@ -118,8 +118,8 @@ fn put(root: &mut Value, keys: &[String], head: &Parts, body: &[u8]) -> Result<R
     if keys.is_empty() && !document.is_object() {
         return error(StatusCode::BAD_REQUEST, "the root is an object");
     }
-    let keep = head.headers.get(header::IF_NONE_MATCH);
-    if keep.is_some_and(|value| value == "*") && find(root, keys).is_some() {
+    let if_none_match = head.headers.get(header::IF_NONE_MATCH);
+    if if_none_match.is_some_and(|value| value == "*") && find(root, keys).is_some() {
         return empty(StatusCode::NOT_MODIFIED);
     }
     let mut place = root;

@@ -16,7 +16,7 @@ use conformance::target::{Target, Token};
 use conformance::verdict::{Failure, Reason, Verdict};
 
 /// Method, path and Authorization header of a request.
-type Asked = (String, String, Option<String>);
+type ReceivedRequest = (String, String, Option<String>);
 
 /// Status and body; none closes the connection.
 type Reply = Option<(u16, String)>;
@@ -25,15 +25,15 @@ type Reply = Option<(u16, String)>;
 /// it closes the connection if there is no reply. It ends with the test.
 struct Stub {
     url: String,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    requests: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
 impl Stub {
     fn start(answer: impl Fn(&str, &str) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let (answer, log) = (Arc::new(answer), Arc::clone(&asked));
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let (answer, log) = (Arc::new(answer), Arc::clone(&requests));
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (answer, log) = (Arc::clone(&answer), Arc::clone(&log));
@@ -42,19 +42,19 @@ impl Stub {
         });
         Self {
             url: format!("http://{address}"),
-            asked,
+            requests,
         }
     }
 
-    fn asked(&self) -> Vec<Asked> {
-        self.asked.lock().expect("a lock").clone()
+    fn requests(&self) -> Vec<ReceivedRequest> {
+        self.requests.lock().expect("a lock").clone()
     }
 }
 
 fn serve(
     stream: &TcpStream,
     answer: &dyn Fn(&str, &str) -> Reply,
-    log: &Mutex<Vec<Asked>>,
+    log: &Mutex<Vec<ReceivedRequest>>,
 ) -> Option<()> {
     let mut reader = BufReader::new(stream);
     loop {
@@ -154,20 +154,20 @@ fn a_failed_prerequisite_fails_the_rule_and_is_cleaned_up() {
     );
     let command = failure.curl.last().expect("a command");
     assert!(command.contains("\"$CONFORMANCE_TOKEN\""), "{command}");
-    let told = serde_json::to_string(&events).expect("JSON");
-    assert!(!told.contains(KEY), "{told}");
-    let asked = stub.asked();
-    let removed = asked.iter().any(|(method, path, _)| {
+    let evidence = serde_json::to_string(&events).expect("JSON");
+    assert!(!evidence.contains(KEY), "{evidence}");
+    let requests = stub.requests();
+    let removed = requests.iter().any(|(method, path, _)| {
         method == "DELETE" && path.starts_with("/v1/data/") && path.contains("if_none_match")
     });
-    assert!(removed, "{asked:?}");
+    assert!(removed, "{requests:?}");
     let key = format!("Bearer {KEY}");
     assert!(
-        asked
+        requests
             .iter()
             .filter(|(_, path, _)| path != "/health")
             .all(|(_, _, sent)| sent.as_ref() == Some(&key)),
-        "{asked:?}"
+        "{requests:?}"
     );
     assert_eq!(finished.unreachable, None);
 }
@@ -268,7 +268,7 @@ fn a_server_that_drops_a_request_fails_the_rule_and_is_asked_on() {
             panic!("{one:?}");
         };
         // If a response is judged, its expected value is shown next to it.
-        let told = match failure.differences.first() {
+        let reported = match failure.differences.first() {
             Some(status) => {
                 assert_eq!(
                     (status.path.as_str(), one.rule.as_str()),
@@ -278,7 +278,7 @@ fn a_server_that_drops_a_request_fails_the_rule_and_is_asked_on() {
             }
             None => failure.notes.first().expect("a note"),
         };
-        assert_eq!(told, "no answer: the server closed the connection");
+        assert_eq!(reported, "no answer: the server closed the connection");
     }
     assert_eq!(finished.unreachable, None);
 }

@@ -38,7 +38,7 @@ impl Environment {
     }
 }
 
-static ROOM: LazyLock<Environment> = LazyLock::new(|| Environment {
+static ENVIRONMENT: LazyLock<Environment> = LazyLock::new(|| Environment {
     folder: tempfile::tempdir().unwrap(),
     runtime: Runtime::new().unwrap(),
 });
@@ -48,11 +48,11 @@ fuzz_target!(|text: &str| {
     if text.contains("${") {
         return;
     }
-    std::fs::write(ROOM.file(), text).unwrap();
-    let file = ROOM.file().display().to_string();
+    std::fs::write(ENVIRONMENT.file(), text).unwrap();
+    let file = ENVIRONMENT.file().display().to_string();
     let arguments = OfEngine::try_parse_from(["fuzz", "--config-file", &file]).unwrap();
     drop(engine::Engine::open(&arguments.options));
-    let folder = ROOM.folder.path().display().to_string();
+    let folder = ENVIRONMENT.folder.path().display().to_string();
     let arguments = OfControl::try_parse_from([
         "fuzz",
         "--config",
@@ -67,5 +67,5 @@ fuzz_target!(|text: &str| {
         "h",
     ]);
     let options = arguments.unwrap().options;
-    drop(ROOM.runtime.block_on(control::open(&options)));
+    drop(ENVIRONMENT.runtime.block_on(control::open(&options)));
 });

@@ -99,8 +99,8 @@ const KINDS: &[&str] = &["stacks", "bundles", "sources", "secrets"];
 
 fn start() -> (TempDir, Served) {
     let folder = tempfile::tempdir().unwrap();
-    let place = |name: &str| folder.path().join(name).display().to_string();
-    let (tokens, built, sources) = (place("tokens.yaml"), place("built"), place("sources"));
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (tokens, built, sources) = (path("tokens.yaml"), path("built"), path("sources"));
     std::fs::write(&tokens, TOKENS).unwrap();
     std::fs::create_dir(&built).unwrap();
     std::fs::create_dir(&sources).unwrap();
@@ -122,13 +122,13 @@ fn start() -> (TempDir, Served) {
 }
 
 /// Deletes all definitions.
-fn empty(control: &Served) {
-    let ask = |line: &str, body: &str| {
+fn clear(control: &Served) {
+    let send = |line: &str, body: &str| {
         let text = format!("{line}\nAuthorization: Bearer a\n\n{body}");
-        control.talk(&connections(text.as_bytes())[0]).remove(0)
+        control.exchange(&connections(text.as_bytes())[0]).remove(0)
     };
     let names = |kind: &str| {
-        let listed = ask(&format!("GET /v1/{kind}"), "");
+        let listed = send(&format!("GET /v1/{kind}"), "");
         let body = listed.text.split_once("\r\n\r\n").unwrap_or_default().1;
         let listed: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
         let listed = listed["result"].as_array().cloned().unwrap_or_default();
@@ -144,11 +144,11 @@ fn empty(control: &Served) {
         let names: Vec<_> = names(kind).collect();
         // Sources may refer to each other.
         for name in names.iter().filter(|_| *kind == "sources") {
-            ask(&format!("PUT /v1/sources/{name}"), "{}");
+            send(&format!("PUT /v1/sources/{name}"), "{}");
         }
         for name in names {
-            let gone = ask(&format!("DELETE /v1/{kind}/{name}"), "");
-            assert_eq!(gone.status, 200, "{kind} {name}: {}", gone.text);
+            let response = send(&format!("DELETE /v1/{kind}/{name}"), "");
+            assert_eq!(response.status, 200, "{kind} {name}: {}", response.text);
         }
     }
 }
@@ -160,12 +160,16 @@ thread_local! {
 fuzz_target!(|input: &[u8]| {
     CONTROL.with_borrow_mut(|control| {
         let (_, control) = control.get_or_insert_with(start);
-        empty(control);
+        clear(control);
         for connection in connections(input) {
-            for answer in control.talk(&connection) {
+            for answer in control.exchange(&connection) {
                 // A coding that is not known is what the client does wrong.
-                let sound = answer.status < 500 || answer.status == 501;
-                assert!(sound, "{:?} was answered {}", connection.lines, answer.text);
+                let is_expected = answer.status < 500 || answer.status == 501;
+                assert!(
+                    is_expected,
+                    "{:?} was answered {}",
+                    connection.lines, answer.text
+                );
             }
         }
     });

@@ -157,8 +157,8 @@ impl Engines {
 
     /// Returns the engine without the documents and policies of earlier inputs. If these policies
     /// prevent the administrator from emptying it, a new engine replaces it.
-    fn emptied(&mut self, guarded: bool) -> &Served {
-        if !empty(self.get(guarded)) {
+    fn get_cleared(&mut self, guarded: bool) -> &Served {
+        if !clear(self.get(guarded)) {
             assert!(guarded, "the engine cannot be emptied");
             self.guarded = None;
         }
@@ -171,38 +171,38 @@ fn start_guarded() -> (TempDir, Served) {
     let file = folder.path().join("kept.rego");
     std::fs::write(&file, AUTHORIZATION).unwrap();
     let file = file.display().to_string();
-    let more = [
+    let extra = [
         "--authentication",
         "token",
         "--authorization",
         "basic",
         &file,
     ];
-    let arguments: Vec<_> = ARGUMENTS.iter().copied().chain(more).collect();
+    let arguments: Vec<_> = ARGUMENTS.iter().copied().chain(extra).collect();
     (folder, Served::start(&arguments))
 }
 
 /// Deletes all policies and documents; returns whether that succeeded.
-fn empty(engine: &Served) -> bool {
-    let ask = |line: &str, body: &str| {
+fn clear(engine: &Served) -> bool {
+    let send = |line: &str, body: &str| {
         let text = format!("{line}\nAuthorization: Bearer administrator\n\n{body}");
         let sent = connections(text.as_bytes());
         sent.first()
-            .and_then(|sent| engine.talk(sent).into_iter().next())
+            .and_then(|sent| engine.exchange(sent).into_iter().next())
     };
     // One policy may stay until the other that calls it has gone.
     for _ in 0..8 {
-        let Some(listed) = ask("GET /v1/policies", "") else {
+        let Some(listed) = send("GET /v1/policies", "") else {
             return false;
         };
         let ids = ids(&listed);
         if ids.is_empty() {
-            let emptied = ask("PUT /v1/data", "{\"a\":{\"b\":[1,2,{\"c\":null}]}}");
-            return emptied.is_some_and(|answer| answer.status == 204);
+            let response = send("PUT /v1/data", "{\"a\":{\"b\":[1,2,{\"c\":null}]}}");
+            return response.is_some_and(|answer| answer.status == 204);
         }
         for id in ids {
             let id: String = id.bytes().map(|byte| format!("%{byte:02x}")).collect();
-            ask(&format!("DELETE /v1/policies/{id}"), "");
+            send(&format!("DELETE /v1/policies/{id}"), "");
         }
     }
     false
@@ -249,23 +249,23 @@ thread_local! {
     static ENGINES: RefCell<Engines> = RefCell::default();
 }
 
-fn play(input: &[u8]) {
+fn run(input: &[u8]) {
     let guarded = input.strip_prefix(b"@\n");
-    let sent = connections(guarded.unwrap_or(input));
+    let connections = connections(guarded.unwrap_or(input));
     ENGINES.with_borrow_mut(|engines| {
-        let engine = engines.emptied(guarded.is_some());
-        for connection in &sent {
-            check(connection, &engine.talk(connection));
+        let engine = engines.get_cleared(guarded.is_some());
+        for connection in &connections {
+            check(connection, &engine.exchange(connection));
         }
     });
 }
 
-fn check(sent: &Connection, answers: &[Answer]) {
+fn check(connection: &Connection, answers: &[Answer]) {
     for answer in answers {
         assert!(
             is_documented(answer),
             "{:?} was answered {}",
-            sent.lines,
+            connection.lines,
             answer.text
         );
     }
@@ -275,7 +275,7 @@ fuzz_target!(|input: &[u8]| {
     // References to other servers are not part of the input.
     let calls = |name: &[u8]| input.windows(name.len()).any(|part| part == name);
     if !calls(b"http.send") && !calls(b"net.lookup") {
-        play(input);
+        run(input);
     }
 });
 

@@ -13,21 +13,21 @@ const REPORTS: &[&str] = &["badge", "html", "json", "junit", "markdown", "tap"];
 
 fuzz_target!(|text: &str| {
     let events: Vec<Event> = text.lines().filter_map(read).collect();
-    show(events.clone());
-    if let Ok(again) = Suite::judge_again(events) {
-        show(again);
+    render(events.clone());
+    if let Ok(rejudged) = Suite::judge_again(events) {
+        render(rejudged);
     }
 });
 
 fn read(line: &str) -> Option<Event> {
     let event = serde_json::from_str(line).ok()?;
-    let written = serde_json::to_string(&event).unwrap();
-    let again: Event = serde_json::from_str(&written).unwrap();
-    assert_eq!(again, event);
+    let json = serde_json::to_string(&event).unwrap();
+    let reparsed: Event = serde_json::from_str(&json).unwrap();
+    assert_eq!(reparsed, event);
     Some(event)
 }
 
-fn show(events: Vec<Event>) {
+fn render(events: Vec<Event>) {
     let digest = [Digest::of(events, &KnownList::default(), &[])];
     drop(report::terminal(&digest[0], Paint(true)));
     for format in REPORTS {

@@ -18,11 +18,12 @@ pub struct Answer {
 pub fn answers(bytes: &[u8]) -> Vec<Answer> {
     const START: &[u8] = b"HTTP/1.1 ";
     let starts: Vec<_> = (0..bytes.len())
-        .filter(|at| is_head(&bytes[*at..], START))
+        .filter(|offset| is_head(&bytes[*offset..], START))
         .collect();
     let ends = starts.iter().skip(1).copied().chain([bytes.len()]);
-    let each = starts.iter().zip(ends);
-    each.map(|(start, end)| answer(&bytes[*start..end]))
+    let ranges = starts.iter().zip(ends);
+    ranges
+        .map(|(start, end)| parse_answer(&bytes[*start..end]))
         .collect()
 }
 
@@ -35,20 +36,20 @@ fn is_head(bytes: &[u8], start: &[u8]) -> bool {
     line.len() > 3 && line[..3].iter().all(u8::is_ascii_digit) && line.ends_with(b"\r")
 }
 
-fn answer(bytes: &[u8]) -> Answer {
+fn parse_answer(bytes: &[u8]) -> Answer {
     let status = String::from_utf8_lossy(&bytes[9..12])
         .parse()
         .unwrap_or_default();
     let end = bytes.windows(4).position(|part| part == b"\r\n\r\n");
     let (head, body) = bytes.split_at(end.map_or(bytes.len(), |end| end + 4));
     let mut text = String::from_utf8_lossy(head).into_owned();
-    let mut plain = Vec::new();
+    let mut decoded = Vec::new();
     // A truncated response is shown up to its end.
     if body.starts_with(&[0x1f, 0x8b]) {
-        let _ = GzDecoder::new(body).read_to_end(&mut plain);
+        let _ = GzDecoder::new(body).read_to_end(&mut decoded);
     } else {
-        plain = body.to_vec();
+        decoded = body.to_vec();
     }
-    text.push_str(&String::from_utf8_lossy(&plain));
+    text.push_str(&String::from_utf8_lossy(&decoded));
     Answer { status, text }
 }

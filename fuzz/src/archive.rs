@@ -42,17 +42,17 @@ fn signed(claims: &[u8]) -> Vec<u8> {
         encode(b"{\"alg\":\"HS256\",\"kid\":\"k\"}"),
         encode(claims)
     );
-    let mut code = Hmac::<Sha256>::new_from_slice(KEY.as_bytes()).unwrap();
-    code.update(content.as_bytes());
-    let code = encode(&code.finalize().into_bytes());
-    format!("{{\"signatures\":[\"{content}.{code}\"]}}").into_bytes()
+    let mut mac = Hmac::<Sha256>::new_from_slice(KEY.as_bytes()).unwrap();
+    mac.update(content.as_bytes());
+    let mac = encode(&mac.finalize().into_bytes());
+    format!("{{\"signatures\":[\"{content}.{mac}\"]}}").into_bytes()
 }
 
 /// Corrects the checksums of the archive in `bytes`, so that it is not refused for them alone.
 pub fn packed(bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
-    let mut at = 0;
-    while let Some(head) = bytes.get_mut(at..at + BLOCK) {
+    let mut offset = 0;
+    while let Some(head) = bytes.get_mut(offset..offset + BLOCK) {
         let text =
             |range: std::ops::Range<usize>| String::from_utf8_lossy(&head[range]).into_owned();
         let size = text(124..136);
@@ -63,7 +63,7 @@ pub fn packed(bytes: &[u8]) -> Vec<u8> {
             let sum: u32 = head.iter().map(|byte| u32::from(*byte)).sum();
             head[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
         }
-        at += BLOCK + size.min(bytes.len()).next_multiple_of(BLOCK);
+        offset += BLOCK + size.min(bytes.len()).next_multiple_of(BLOCK);
     }
     gzip(&bytes)
 }

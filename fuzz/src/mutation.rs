@@ -56,18 +56,18 @@ const HEADERS: &[&str] = &[
 ];
 
 /// Mutates the input in `data` in place, for libFuzzer; returns its new length.
-pub fn mutate(table: &Table, data: &mut [u8], size: usize, most: usize, seed: u32) -> usize {
+pub fn mutate(table: &Table, data: &mut [u8], size: usize, max_size: usize, seed: u32) -> usize {
     let decisions = decisions(seed);
     let mut choices = Choices::new(&decisions);
     if choices.below(2) == 0 {
-        return fuzzer_mutate(data, size, most);
+        return fuzzer_mutate(data, size, max_size);
     }
     let mut changed = parts(&data[..size]);
     for _ in 0..=choices.below(3) {
         change(&mut changed, table, &mut choices);
     }
     let changed = input(&changed);
-    let length = changed.len().min(most);
+    let length = changed.len().min(max_size);
     data[..length].copy_from_slice(&changed[..length]);
     length
 }
@@ -85,52 +85,52 @@ fn decisions(seed: u32) -> [u8; 64] {
 
 /// Changes one request, or inserts, copies, removes or swaps requests.
 fn change(parts: &mut Vec<Part>, table: &Table, choices: &mut Choices<'_>) {
-    let at = choices.below(parts.len());
+    let index = choices.below(parts.len());
     match choices.below(9) {
         0 | 1 => {
             let part = Part {
                 text: request(table, choices),
                 last: choices.rarely(2),
             };
-            parts.insert(at + choices.below(2), part);
+            parts.insert(index + choices.below(2), part);
         }
         2 => {
-            let part = parts[at].clone();
+            let part = parts[index].clone();
             let to = choices.below(parts.len() + 1);
             parts.insert(to, part);
         }
-        3 if parts.len() > 1 => drop(parts.remove(at)),
+        3 if parts.len() > 1 => drop(parts.remove(index)),
         4 => {
             let other = choices.below(parts.len());
-            parts.swap(at, other);
+            parts.swap(index, other);
         }
-        5 => parts[at].last ^= true,
+        5 => parts[index].last ^= true,
         6 => {
-            let (head, body) = split(&parts[at].text);
-            let rest = head
+            let (head, body) = split(&parts[index].text);
+            let line_end = head
                 .iter()
                 .position(|byte| *byte == b'\n')
                 .unwrap_or(head.len());
             let line = line(table, choices).into_bytes();
-            parts[at].text = [&line, &head[rest..], b"\n\n", body].concat();
+            parts[index].text = [&line, &head[line_end..], b"\n\n", body].concat();
         }
         7 => {
-            let (head, body) = split(&parts[at].text);
+            let (head, body) = split(&parts[index].text);
             let header = header(table, choices).as_bytes();
-            parts[at].text = [head, b"\n", header, b"\n\n", body].concat();
+            parts[index].text = [head, b"\n", header, b"\n\n", body].concat();
         }
         _ => {
-            let (head, _) = split(&parts[at].text);
+            let (head, _) = split(&parts[index].text);
             let body = choices.of(table.bodies).as_bytes();
-            parts[at].text = [head, b"\n\n", body].concat();
+            parts[index].text = [head, b"\n\n", body].concat();
         }
     }
 }
 
 fn line(table: &Table, choices: &mut Choices<'_>) -> String {
     let mut line = String::new();
-    for (at, part) in choices.of(table.endpoints).split('*').enumerate() {
-        if at > 0 {
+    for (index, part) in choices.of(table.endpoints).split('*').enumerate() {
+        if index > 0 {
             line.push_str(choices.of(SEGMENTS));
         }
         line.push_str(part);

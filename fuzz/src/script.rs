@@ -46,9 +46,9 @@ pub fn parts(input: &[u8]) -> Vec<Part> {
 /// Joins requests into an input.
 pub fn input(parts: &[Part]) -> Vec<u8> {
     let mut input = Vec::new();
-    for (at, part) in parts.iter().enumerate() {
+    for (index, part) in parts.iter().enumerate() {
         input.extend_from_slice(&part.text);
-        if at + 1 < parts.len() {
+        if index + 1 < parts.len() {
             input.extend_from_slice(if part.last { b"\n%%%\n" } else { b"\n%%\n" });
         }
     }
@@ -71,7 +71,7 @@ pub fn connections(input: &[u8]) -> Vec<Connection> {
     let mut connections = Vec::new();
     let mut connection = Connection::default();
     for part in parts(input).into_iter().take(REQUESTS) {
-        connection.bytes.extend(sent(&part.text));
+        connection.bytes.extend(encode_request(&part.text));
         connection.open |= is_open(&part.text);
         let line = part.text.split(|byte| *byte == b'\n').next();
         let line = String::from_utf8_lossy(line.unwrap_or_default());
@@ -85,7 +85,7 @@ pub fn connections(input: &[u8]) -> Vec<Connection> {
     for connection in connections.iter_mut().filter(|connection| !connection.open) {
         connection
             .bytes
-            .extend(sent(b"GET /health\nConnection: close"));
+            .extend(encode_request(b"GET /health\nConnection: close"));
         connection.lines.push("GET /health".to_owned());
     }
     connections
@@ -94,8 +94,8 @@ pub fn connections(input: &[u8]) -> Vec<Connection> {
 /// Whether a request states its length itself, or is sent unchanged.
 fn is_open(text: &[u8]) -> bool {
     let head = split(text).0.to_ascii_lowercase();
-    let says = |words: &[u8]| head.windows(words.len()).any(|part| part == words);
-    text.starts_with(b"!\n") || says(b"\ncontent-length") || says(b"\ntransfer-encoding")
+    let contains = |words: &[u8]| head.windows(words.len()).any(|part| part == words);
+    text.starts_with(b"!\n") || contains(b"\ncontent-length") || contains(b"\ntransfer-encoding")
 }
 
 /// Splits a request into its head and its body.
@@ -109,7 +109,7 @@ pub fn split(text: &[u8]) -> (&[u8], &[u8]) {
 
 /// Returns the bytes that are sent for a request: complete, and with the length of its body unless
 /// it states another.
-fn sent(text: &[u8]) -> Vec<u8> {
+fn encode_request(text: &[u8]) -> Vec<u8> {
     if let Some(raw) = text.strip_prefix(b"!\n") {
         return raw.to_vec();
     }
@@ -118,17 +118,17 @@ fn sent(text: &[u8]) -> Vec<u8> {
     let mut bytes = lines.next().unwrap_or_default().to_vec();
     bytes.extend(b" HTTP/1.1\r\n");
     let head = head.to_ascii_lowercase();
-    let says = |words: &[u8]| head.windows(words.len()).any(|part| part == words);
-    if !says(b"\nhost:") {
+    let contains = |words: &[u8]| head.windows(words.len()).any(|part| part == words);
+    if !contains(b"\nhost:") {
         bytes.extend(b"Host: h\r\n");
     }
     for line in lines {
         bytes.extend(line);
         bytes.extend(b"\r\n");
     }
-    let packed = says(b"\ncontent-encoding: gzip") && !body.starts_with(&[0x1f, 0x8b]);
-    let body = if packed { gzip(body) } else { body.to_vec() };
-    if says(b"\ntransfer-encoding: chunked") {
+    let compress = contains(b"\ncontent-encoding: gzip") && !body.starts_with(&[0x1f, 0x8b]);
+    let body = if compress { gzip(body) } else { body.to_vec() };
+    if contains(b"\ntransfer-encoding: chunked") {
         bytes.extend(b"\r\n");
         for chunk in body.chunks(64) {
             bytes.extend(format!("{:x}\r\n", chunk.len()).into_bytes());
@@ -138,7 +138,7 @@ fn sent(text: &[u8]) -> Vec<u8> {
         bytes.extend(b"0\r\n\r\n");
         return bytes;
     }
-    if !body.is_empty() && !says(b"\ncontent-length:") && !says(b"\ntransfer-encoding:") {
+    if !body.is_empty() && !contains(b"\ncontent-length:") && !contains(b"\ntransfer-encoding:") {
         bytes.extend(format!("Content-Length: {}\r\n", body.len()).into_bytes());
     }
     bytes.extend(b"\r\n");

@@ -54,7 +54,7 @@ impl Served {
     }
 
     /// Sends the requests on a new connection; returns all responses until the server closes it.
-    pub fn talk(&self, connection: &Connection) -> Vec<Answer> {
+    pub fn exchange(&self, connection: &Connection) -> Vec<Answer> {
         let mut stream = TcpStream::connect(self.address).unwrap();
         // A server that has refused what came first may close before it has read the rest.
         let _ = stream.write_all(&connection.bytes);
@@ -100,34 +100,34 @@ impl Served {
 /// `timeout`. A reset may discard responses that have not been read.
 fn read(stream: &mut TcpStream, timeout: Duration, bytes: &mut Vec<u8>) -> bool {
     stream.set_read_timeout(Some(timeout)).unwrap();
-    let read = stream.read_to_end(bytes);
-    !read.is_err_and(|failure| failure.kind() == std::io::ErrorKind::WouldBlock)
+    let result = stream.read_to_end(bytes);
+    !result.is_err_and(|failure| failure.kind() == std::io::ErrorKind::WouldBlock)
 }
 
 /// Returns the method of a request line and the prefix of its path that identifies the endpoint.
 fn endpoint(line: &str) -> String {
     let (method, target) = line.split_once(' ').unwrap_or((line, ""));
     let path = target.split('?').next().unwrap_or_default();
-    let known = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
-    let method = if known.contains(&method) {
+    let known_methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+    let method = if known_methods.contains(&method) {
         method
     } else {
         "(other)"
     };
-    let steps: Vec<_> = path
+    let segments: Vec<_> = path
         .split('/')
         .enumerate()
-        .map(|(at, step)| {
+        .map(|(index, segment)| {
             const FIXED: &[&str] = &[
                 "", "v0", "v1", "data", "policies", "query", "compile", "config", "status",
                 "latest", "health", "metrics", "bundles", "sources", "stacks", "secrets",
             ];
-            match at {
-                ..=2 if FIXED.contains(&step) => step,
-                4.. if ["data", "status", "latest"].contains(&step) => step,
+            match index {
+                ..=2 if FIXED.contains(&segment) => segment,
+                4.. if ["data", "status", "latest"].contains(&segment) => segment,
                 _ => "*",
             }
         })
         .collect();
-    format!("{method} {}", steps[..steps.len().min(6)].join("/"))
+    format!("{method} {}", segments[..segments.len().min(6)].join("/"))
 }

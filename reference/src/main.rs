@@ -38,9 +38,9 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     };
     let code = control.block_on(run(command, &servers));
-    let begun = Instant::now();
+    let started = Instant::now();
     servers.shutdown_timeout(MARGIN);
-    if begun.elapsed() >= MARGIN {
+    if started.elapsed() >= MARGIN {
         error!("unfinished work was aborted");
         return ExitCode::FAILURE;
     }

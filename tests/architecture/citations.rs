@@ -67,12 +67,14 @@ fn citations(source: &Source) -> Vec<(usize, &str)> {
 }
 
 fn is_like_an_id(text: &str) -> bool {
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "/-_*".contains(c);
+    let is_id_char = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "/-_*".contains(c);
     let below = text
         .strip_prefix("control/")
         .or(text.strip_prefix("engine/"));
     // Paths of files and folders also have this form, but have an extension or end with a slash.
-    below.is_some_and(|below| !below.is_empty() && text.chars().all(plain) && !text.ends_with('/'))
+    below.is_some_and(|below| {
+        !below.is_empty() && text.chars().all(is_id_char) && !text.ends_with('/')
+    })
 }
 
 /// Returns the citations of rules that do not exist.

@@ -12,12 +12,12 @@ pub(crate) fn imports(source: &Source) -> Vec<Vec<String>> {
 /// Returns the paths in the code of a module that begin with `crate::` or `super::`.
 pub(crate) fn imports_in(module: &[String], code: &str) -> Vec<Vec<String>> {
     let mut imports = Vec::new();
-    let mut at = 0;
-    while let Some(found) = next(code, at) {
+    let mut offset = 0;
+    while let Some(found) = next(code, offset) {
         let rest = code.get(found..).unwrap_or_default();
         let (from, path) = origin(module, rest);
-        let left = expand(path, &from, &mut imports);
-        at = code.len() - left.len();
+        let remaining = expand(path, &from, &mut imports);
+        offset = code.len() - remaining.len();
     }
     imports
 }
@@ -28,11 +28,11 @@ pub(crate) fn uses(source: &Source, name: &str) -> Vec<Vec<String>> {
     let code = code(untested(source));
     let start = format!("{name}::");
     let mut uses = Vec::new();
-    let mut at = 0;
-    while let Some(found) = next_of(&code, at, &[start.as_str()]) {
+    let mut offset = 0;
+    while let Some(found) = next_of(&code, offset, &[start.as_str()]) {
         let path = code.get(found + start.len()..).unwrap_or_default();
-        let left = expand(path, &[], &mut uses);
-        at = code.len() - left.len();
+        let rest = expand(path, &[], &mut uses);
+        offset = code.len() - rest.len();
     }
     uses
 }
@@ -95,7 +95,7 @@ fn expand<'t>(text: &'t str, from: &[String], imports: &mut Vec<Vec<String>>) ->
         loop {
             rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
             match rest.strip_prefix('}') {
-                Some(behind) => return behind,
+                Some(tail) => return tail,
                 None if rest.is_empty() => return rest,
                 None => {}
             }
@@ -106,16 +106,16 @@ fn expand<'t>(text: &'t str, from: &[String], imports: &mut Vec<Vec<String>>) ->
     }
     let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '*';
     let end = text.find(|c: char| !is_name(c)).unwrap_or(text.len());
-    let (name, behind) = text.split_at(end);
+    let (name, tail) = text.split_at(end);
     let mut path = from.to_vec();
     path.push(name.to_owned());
-    match behind.strip_prefix("::") {
+    match tail.strip_prefix("::") {
         Some(below) if below.starts_with(|c: char| is_name(c) || c == '{') => {
             expand(below, &path, imports)
         }
         _ => {
             imports.push(path);
-            behind
+            tail
         }
     }
 }
@@ -132,9 +132,9 @@ pub(crate) fn code(text: &str) -> String {
         } else if found.starts_with('"') {
             let hashes = before.len() - before.trim_end_matches('#').len();
             let raw = before.trim_end_matches('#').ends_with('r');
-            behind_quotes(found, raw.then_some(hashes))
-        } else if let Some(behind) = behind_character(found) {
-            behind
+            after_quotes(found, raw.then_some(hashes))
+        } else if let Some(tail) = after_character(found) {
+            tail
         } else {
             code.push_str(found.get(..1).unwrap_or_default());
             found.get(1..).unwrap_or_default()
@@ -145,11 +145,11 @@ pub(crate) fn code(text: &str) -> String {
 
 /// Returns the text after the string literal at the start; `raw` is the number of `#` if the
 /// literal is raw.
-fn behind_quotes(text: &str, raw: Option<usize>) -> &str {
+fn after_quotes(text: &str, raw: Option<usize>) -> &str {
     let body = text.get(1..).unwrap_or_default();
     if let Some(hashes) = raw {
         let end = format!("\"{}", "#".repeat(hashes));
-        return body.split_once(&end).map_or("", |(_, behind)| behind);
+        return body.split_once(&end).map_or("", |(_, tail)| tail);
     }
     let mut escaped = false;
     for (at, c) in body.char_indices() {
@@ -163,7 +163,7 @@ fn behind_quotes(text: &str, raw: Option<usize>) -> &str {
 }
 
 /// Returns the text after the character literal at the start; `None` if it is a lifetime.
-fn behind_character(text: &str) -> Option<&str> {
+fn after_character(text: &str) -> Option<&str> {
     let body = text.strip_prefix('\'')?;
     match body.strip_prefix('\\') {
         Some(escape) => {

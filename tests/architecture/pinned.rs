@@ -88,12 +88,12 @@ fn examples(page: &str) -> Vec<String> {
 }
 
 /// Returns the actions and images in the examples of a page.
-fn shown(page: &str) -> Result<Vec<String>, Box<dyn Error>> {
+fn code_blocks(page: &str) -> Result<Vec<String>, Box<dyn Error>> {
     let mut found = Vec::new();
     for example in examples(page) {
         match serde_yaml::from_str(&example) {
             Ok(yaml) => named(&yaml, &mut found),
-            Err(why) if example.contains("uses: ") => return Err(why.into()),
+            Err(reason) if example.contains("uses: ") => return Err(reason.into()),
             // Most examples are not YAML, so they name no action.
             Err(_) => {}
         }
@@ -132,7 +132,7 @@ fn actions_and_images_are_named_by_digest() -> Result<(), Box<dyn Error>> {
         let mut found = Vec::new();
         match file.as_str() {
             "Containerfile" => found = images(&text),
-            page if page.ends_with(".md") => found = shown(&text)?,
+            page if page.ends_with(".md") => found = code_blocks(&text)?,
             _ => named(&serde_yaml::from_str(&text)?, &mut found),
         }
         count += found.len();
@@ -166,6 +166,6 @@ fn tags_are_noticed() -> Result<(), Box<dyn Error>> {
     let file = format!("FROM --platform=x a@sha256:{digest} AS one\nfrom one as two\nFROM b:1\n");
     assert_eq!(unpinned(images(&file)), ["b:1"]);
     let page = "a\n```yaml\n- uses: a/b@v4\n```\n- uses: a/c@v4\n```\nFROM b:1\n```\n";
-    assert_eq!(unpinned(shown(page)?), ["a/b@v4", "b:1"]);
+    assert_eq!(unpinned(code_blocks(page)?), ["a/b@v4", "b:1"]);
     Ok(())
 }

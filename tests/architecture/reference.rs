@@ -174,29 +174,29 @@ fn expand<'t>(text: &'t str, from: &[String], found: &mut Vec<Vec<String>>) -> &
         rest = group;
         loop {
             rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
-            if let Some(behind) = rest.strip_prefix('}') {
-                return behind;
+            if let Some(tail) = rest.strip_prefix('}') {
+                return tail;
             }
             if rest.is_empty() {
                 return rest;
             }
-            let behind = expand(rest, from, found);
+            let tail = expand(rest, from, found);
             // Skips `as` and the alias of a renamed import.
-            let end = behind.find([',', '}']).unwrap_or(behind.len());
-            rest = behind.get(end..).unwrap_or_default();
+            let end = tail.find([',', '}']).unwrap_or(tail.len());
+            rest = tail.get(end..).unwrap_or_default();
         }
     }
     let end = rest
         .find(|c: char| !c.is_alphanumeric() && c != '_' && c != '*')
         .unwrap_or(rest.len());
-    let (name, behind) = rest.split_at(end);
+    let (name, tail) = rest.split_at(end);
     let mut path = from.to_vec();
     path.push(name.to_owned());
-    match behind.strip_prefix("::") {
-        Some(behind) => expand(behind, &path, found),
+    match tail.strip_prefix("::") {
+        Some(tail) => expand(tail, &path, found),
         None => {
             found.push(path);
-            behind
+            tail
         }
     }
 }
@@ -299,14 +299,14 @@ fn graphs(sources: &[Source]) -> BTreeMap<String, BTreeMap<String, BTreeSet<Stri
 /// Returns the modules on cycles of a graph.
 fn in_circles(graph: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<&str> {
     let reaches_itself = |start: &&String| {
-        let mut seen = BTreeSet::new();
+        let mut visited = BTreeSet::new();
         let mut open = vec![*start];
         while let Some(module) = open.pop() {
             for next in graph.get(module).into_iter().flatten() {
                 if next == *start {
                     return true;
                 }
-                if seen.insert(next) {
+                if visited.insert(next) {
                     open.push(next);
                 }
             }

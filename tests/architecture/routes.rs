@@ -98,19 +98,19 @@ fn literals(path: &str) -> Vec<&str> {
 /// Returns the endpoints without a route to the handler at the same path, and the routes without an
 /// endpoint.
 fn unrouted(endpoints: &[(String, String)], routes: &[Line]) -> Vec<String> {
-    let fits = |(file, endpoint): &(String, String), line: &Line| {
+    let serves = |(file, endpoint): &(String, String), line: &Line| {
         let (method, path) = endpoint.split_once(' ').unwrap_or_default();
         line.method == method && line.handler == *file && literals(&line.pattern) == literals(path)
     };
     let mut wrong = Vec::new();
     for endpoint in endpoints {
-        if !routes.iter().any(|line| fits(endpoint, line)) {
+        if !routes.iter().any(|line| serves(endpoint, line)) {
             wrong.push(format!("no route: {} ({})", endpoint.1, endpoint.0));
         }
     }
     for line in routes {
         let name = format!("{} {}", line.method, line.pattern);
-        let documented = endpoints.iter().any(|endpoint| fits(endpoint, line));
+        let documented = endpoints.iter().any(|endpoint| serves(endpoint, line));
         if !documented && !UNDOCUMENTED.contains(&name.as_str()) {
             wrong.push(format!("no clause file: {name} ({})", line.handler));
         }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::program::{Program, Ran, WANTED};
+use crate::program::{Program, RunResult, WANTED};
 use crate::server::{Answers, Server};
 
 pub(crate) const TESTS: &[(&str, fn())] = &[
@@ -53,8 +53,8 @@ fn inputs() {
     let action = action();
     let inputs = action.pointer("/inputs").and_then(Value::as_object);
     let mut inputs: Vec<&str> = inputs.expect("inputs").keys().map(String::as_str).collect();
-    for (flag, why) in WITHOUT {
-        assert!(flags.contains(&flag), "unknown flag {flag}: {why}");
+    for (flag, reason) in WITHOUT {
+        assert!(flags.contains(&flag), "unknown flag {flag}: {reason}");
         flags.retain(|one| *one != flag);
     }
     for (input, what) in OF_ITS_OWN {
@@ -72,7 +72,7 @@ fn inputs() {
 }
 
 /// Runs the judging step with inputs; returns its result, its outputs and its job summary.
-fn play(program: &Program, given: &[(&str, &str)]) -> (Ran, String, String) {
+fn run_action(program: &Program, inputs: &[(&str, &str)]) -> (RunResult, String, String) {
     let action = action();
     let step = action.pointer("/runs/steps/1").expect("the step");
     let folder = program.folder.path();
@@ -91,13 +91,13 @@ fn play(program: &Program, given: &[(&str, &str)]) -> (Ran, String, String) {
         let place = format!("/inputs/{name}/default");
         action.pointer(&place).and_then(Value::as_str).expect(name)
     };
-    let given: BTreeMap<&str, &str> = given.iter().copied().collect();
+    let inputs: BTreeMap<&str, &str> = inputs.iter().copied().collect();
     let variables = step.pointer("/env").and_then(Value::as_object);
     let variables = variables.expect("variables").iter().map(|(name, value)| {
         let value = value.as_str().expect(name);
         let input = value.strip_prefix("${{ inputs.").expect(value);
         let input = input.trim_end_matches(" }}");
-        let value = given.get(input).copied();
+        let value = inputs.get(input).copied();
         (name, value.unwrap_or_else(|| default(input)))
     });
     let script = step
@@ -118,9 +118,9 @@ fn play(program: &Program, given: &[(&str, &str)]) -> (Ran, String, String) {
     for (name, value) in variables {
         command.env(name, value);
     }
-    let ran = Ran::of(&command.output().expect("bash"));
+    let result = RunResult::of(&command.output().expect("bash"));
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap_or_default();
-    (ran, read("output"), read("summary"))
+    (result, read("output"), read("summary"))
 }
 
 fn played() {
@@ -129,7 +129,7 @@ fn played() {
     let server = Server::start(Answers::Echo);
     let url = ("engine-url", server.url.as_str());
     let dead = Server::dead();
-    for (given, code, text) in [
+    for (inputs, code, text) in [
         (&[url, ("rules", FAILS)][..], 1, "not conformant"),
         (
             &[
@@ -153,8 +153,8 @@ fn played() {
             "cannot be reached",
         ),
     ] {
-        let (ran, output, summary) = play(&program, given);
-        ran.expect(code, &[]);
+        let (result, output, summary) = run_action(&program, inputs);
+        result.expect(code, &[]);
         assert!(output.ends_with(&format!("exit-code={code}\n")), "{output}");
         assert!(summary.contains(text), "{summary}");
     }
@@ -170,8 +170,8 @@ fn played() {
     assert_eq!(headers, "X-One: $(touch taken) 1\nX-Two: secret-2");
     let program = program.variable("CONFORMANCE_HEADER", &headers);
     let evidence = "--report=ndjson=evidence";
-    let ran = program.run(&["run", "--engine-url", &server.url, evidence, PASSES]);
-    ran.expect(1, &[]);
+    let result = program.run(&["run", "--engine-url", &server.url, evidence, PASSES]);
+    result.expect(1, &[]);
     let evidence = program.read("evidence");
     for name in ["X-One", "X-Two"] {
         let sent = format!("[\"{name}\",\"<redacted>\"]");

@@ -35,20 +35,20 @@ pub(crate) fn serve(behaviour: &str) {
             ("echo", _) => json!({ "result": question }).to_string(),
             ("null-is-undefined", _) => match decision(&question) {
                 Ok(None) => json!({ "result": null }).to_string(),
-                decided => told(decided),
+                decided => to_reply(decided),
             },
             ("takes-all", _) => match decision(&question) {
                 Err(("invalid_parameter", _)) => "{}".to_owned(),
-                decided => told(decided),
+                decided => to_reply(decided),
             },
             ("input-lost", _) => {
                 let mut question = question;
                 if let Some(members) = question.as_object_mut() {
                     members.remove("input");
                 }
-                told(decision(&question))
+                to_reply(decision(&question))
             }
-            _ => told(decision(&question)),
+            _ => to_reply(decision(&question)),
         };
         let mut out = std::io::stdout().lock();
         writeln!(out, "{answer}").expect("a reader");
@@ -66,13 +66,13 @@ fn what(question: &Value) -> &str {
 /// Value at the path, which may be undefined; or the code and the message of an error.
 type Decided = Result<Option<Value>, (&'static str, String)>;
 
-fn told(decided: Decided) -> String {
-    let told = match decided {
+fn to_reply(decided: Decided) -> String {
+    let reply = match decided {
         Ok(Some(value)) => json!({ "result": value }),
         Ok(None) => json!({}),
         Err((code, message)) => json!({"error": {"code": code, "message": message}}),
     };
-    told.to_string()
+    reply.to_string()
 }
 
 fn decision(question: &Value) -> Decided {

@@ -73,10 +73,13 @@ fn life() {
     program
         .run(&[&update[..], &judged].concat())
         .expect(0, &[&format!("passes now: {FAILS}"), "1 entries taken out"]);
-    let left = program.read("known.toml");
-    assert!(left.starts_with("# For --known-failing"), "{left}");
-    assert_eq!(left.matches(FAILS).count(), 2, "{left}");
-    assert!(left.ends_with(&stays), "{left}");
+    let remaining = program.read("known.toml");
+    assert!(
+        remaining.starts_with("# For --known-failing"),
+        "{remaining}"
+    );
+    assert_eq!(remaining.matches(FAILS).count(), 2, "{remaining}");
+    assert!(remaining.ends_with(&stays), "{remaining}");
 }
 
 fn from_evidence() {
@@ -176,8 +179,8 @@ fn checked() {
         ),
     ] {
         let program = Program::new().file("known.toml", &text);
-        let ran = program.run(&["baseline", "check", "known.toml"]);
-        ran.expect(code, &[message]);
+        let result = program.run(&["baseline", "check", "known.toml"]);
+        result.expect(code, &[message]);
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::program::{NEVER, Program, Ran, patient, run_with_limit, signal, wait};
+use crate::program::{NEVER, Program, RunResult, long_timeout, run_with_limit, signal, wait};
 
 pub(crate) const TESTS: &[(&str, fn())] = &[
     ("a_client_that_keeps_every_rule_is_conformant", model),
@@ -23,9 +23,9 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
 ];
 
 /// Runs `conformance client` with the model client, which this executable contains.
-fn on_model(program: &Program, options: &[&str], fault: Option<&str>) -> Ran {
+fn on_model(program: &Program, options: &[&str], fault: Option<&str>) -> RunResult {
     let executable = std::env::current_exe().expect("this executable");
-    let limit = patient("timeout");
+    let limit = long_timeout("timeout");
     let mut arguments = vec!["client", &limit];
     arguments.extend(options);
     arguments.extend(["--", executable.to_str().expect("a path of text")]);
@@ -35,13 +35,13 @@ fn on_model(program: &Program, options: &[&str], fault: Option<&str>) -> Ran {
 }
 
 /// Runs `conformance client` with a shell script as the adapter.
-fn on_script(program: &Program, options: &[&str], script: &str) -> Ran {
-    on_script_with(&patient("timeout"), program, options, script)
+fn on_script(program: &Program, options: &[&str], script: &str) -> RunResult {
+    on_script_with(&long_timeout("timeout"), program, options, script)
 }
 
 /// Runs `conformance client` with a shell script as the adapter, and with an option for the
 /// timeout.
-fn on_script_with(limit: &str, program: &Program, options: &[&str], script: &str) -> Ran {
+fn on_script_with(limit: &str, program: &Program, options: &[&str], script: &str) -> RunResult {
     let mut arguments = vec!["client", limit];
     arguments.extend(options);
     arguments.extend(["--", "sh", "-c", script]);
@@ -63,8 +63,8 @@ fn model() {
 
 fn faults() {
     let program = Program::new();
-    let told = program.run(&["client", "--selftest"]);
-    told.expect(0, &[" 0 findings"]);
+    let result = program.run(&["client", "--selftest"]);
+    result.expect(0, &[" 0 findings"]);
 }
 
 fn broken() {
@@ -87,8 +87,8 @@ fn broken() {
             "client/control/lists/all-pages-of-sources",
         ),
     ] {
-        let told = on_model(&program, &["--rule", rule], Some(fault));
-        told.expect(1, &["FAIL", rule, "note: received: ", "not conformant"]);
+        let result = on_model(&program, &["--rule", rule], Some(fault));
+        result.expect(1, &["FAIL", rule, "note: received: ", "not conformant"]);
     }
 }
 
@@ -117,15 +117,15 @@ fn reports() {
 
 fn known() {
     let list = |rule: &str| format!("[[deviation]]\nrule = '{rule}'\nreason = 'On purpose.'\n");
-    let kept = "client/engine/decisions/decision-is-value";
+    let working = "client/engine/decisions/decision-is-value";
     let broken = "client/engine/decisions/undefined-is-no-allow";
     let program = Program::new()
         .file("broken.toml", &list(broken))
-        .file("kept.toml", &list(kept))
+        .file("kept.toml", &list(working))
         .file("none.toml", &list("client/engine/decisions/nothing"));
     let fault = Some("engine/decisions/undefined-is-allow");
     let judge = |file: &str| {
-        let options = ["--rule", kept, "--rule", broken, "--known-failing", file];
+        let options = ["--rule", working, "--rule", broken, "--known-failing", file];
         on_model(&program, &options, fault)
     };
     judge("broken.toml").expect(0, &["conformant with 1 known deviation", "On purpose."]);
@@ -148,7 +148,7 @@ fn adapters() {
             "the client does not support",
         ],
     );
-    for (script, code, told) in [
+    for (script, code, message) in [
         ("exit 7", 4, "the adapter ended (exit status: 7)"),
         (
             &answers("Hello!"),
@@ -171,7 +171,7 @@ fn adapters() {
             "expected that the client is open",
         ),
     ] {
-        on_script(&program, &one, script).expect(code, &[told]);
+        on_script(&program, &one, script).expect(code, &[message]);
     }
     on_script_with("--timeout=0.5", &program, &one, "sleep 600")
         .expect(4, &["the adapter did not answer within 0.5 s"]);
@@ -180,7 +180,7 @@ fn adapters() {
     run_with_limit(
         |limit| on_script_with(&format!("--timeout={limit}"), &program, &one, second),
         // Exit code 4 means that the first response was also late.
-        |ran| ran.code == 4,
+        |result| result.code == 4,
     )
     .expect(1, &[late]);
     let nothing = program.run(&["client", "--", "./no-such-adapter"]);
@@ -188,18 +188,20 @@ fn adapters() {
     // After a failure in one rule, the adapter is restarted for the next rule.
     let twice = ["--rule", "client/engine/decisions"];
     let dies = r#"read -r line; echo '{"value": true}'; read -r line; exit 7"#;
-    let told = on_script(&program, &twice, dies);
-    let lines = told.expect(1, &[]).out.lines();
+    let result = on_script(&program, &twice, dies);
+    let lines = result.expect(1, &[]).out.lines();
     let failed = lines.filter(|line| line.starts_with("fail ")).count();
-    assert!(failed > 5, "{told:?}");
+    assert!(failed > 5, "{result:?}");
 }
 
 fn ends_late() {
     let program = Program::new();
     let first = "client/engine/decisions/undefined-is-no-allow";
-    let answers = |told: &str| {
+    let answers = |reply: &str| {
         let value = r#"echo '{"value": true}'"#;
-        format!("read -r open; {value}; read -r a; echo '{told}'; read -r b; echo '{told}'; exit 7")
+        format!(
+            "read -r open; {value}; read -r a; echo '{reply}'; read -r b; echo '{reply}'; exit 7"
+        )
     };
     // The next rule runs with a new process, on which the end of the first one has no effect.
     let rules = [
@@ -208,8 +210,8 @@ fn ends_late() {
         "--rule",
         "client/engine/decisions/null-is-no-undefined",
     ];
-    let told = on_script(&program, &rules, &answers(r#"{"undefined": true}"#));
-    told.expect(
+    let result = on_script(&program, &rules, &answers(r#"{"undefined": true}"#));
+    result.expect(
         1,
         &[
             &format!("FAIL {first}"),
@@ -218,12 +220,12 @@ fn ends_late() {
         ],
     );
     // An unsupported rule has no verdict, even if the adapter then fails.
-    let told = on_script(
+    let result = on_script(
         &program,
         &["--rule", first],
         &answers(r#"{"unsupported": true}"#),
     );
-    told.expect(3, &["the client does not support `decide`"]);
+    result.expect(3, &["the client does not support `decide`"]);
 }
 
 fn ends() {
@@ -247,17 +249,20 @@ fn ends() {
     });
     let adapter = std::fs::read_to_string(&pid).expect("its number");
     assert!(signal(started.id(), "-INT"));
-    let ran = Ran::ended(started);
-    ran.expect(130, &[]);
-    assert!(ran.out.lines().any(|line| line == "interrupted"), "{ran:?}");
+    let result = RunResult::ended(started);
+    result.expect(130, &[]);
+    assert!(
+        result.out.lines().any(|line| line == "interrupted"),
+        "{result:?}"
+    );
     assert!(program.read("a.json").contains("\"interrupted\""));
-    let left = Path::new("/proc").join(adapter.trim());
-    wait("the adapter ends", || !left.exists());
+    let process = Path::new("/proc").join(adapter.trim());
+    wait("the adapter ends", || !process.exists());
 }
 
 fn usage() {
     let program = Program::new().file("x.yaml", "topic: x\nrules: [{id: a}]\n");
-    for (arguments, told) in [
+    for (arguments, message) in [
         (&["client"][..], "give the adapter's command behind `--`"),
         (
             &["client", "--rule", "client/x", "--model"],
@@ -285,6 +290,6 @@ fn usage() {
             "invalid path: expected to begin with the name of a document",
         ),
     ] {
-        program.run(arguments).expect(2, &[told]);
+        program.run(arguments).expect(2, &[message]);
     }
 }

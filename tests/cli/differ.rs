@@ -3,7 +3,7 @@
 use conformance::assets::SPECS;
 use conformance::catalogue::{Catalogue, Level};
 
-use crate::program::{Program, Ran};
+use crate::program::{Program, RunResult};
 use crate::server::{Answers, Server};
 
 pub(crate) const TESTS: &[(&str, fn())] = &[
@@ -30,9 +30,9 @@ fn target(name: &str, url: &str) -> String {
 }
 
 /// Returns the lines of the proposed clauses, from the first id.
-fn skeleton(ran: &Ran, file: &str) -> String {
+fn skeleton(result: &RunResult, file: &str) -> String {
     let head = format!("  specs/{file}.yaml:");
-    let lines = ran.out.lines().skip_while(|line| *line != head).skip(1);
+    let lines = result.out.lines().skip_while(|line| *line != head).skip(1);
     let clause = lines.take_while(|line| line.starts_with("  - id: ") || line.starts_with("    "));
     clause.collect::<Vec<_>>().join("\n") + "\n"
 }
@@ -50,7 +50,7 @@ fn compared() {
         LENIENT,
         STRICT,
     ];
-    let ran = program.run(&[&run[..], &reports].concat());
+    let result = program.run(&[&run[..], &reports].concat());
     let proposed = format!("{PROPOSED} echo (1 rule's requests show it)");
     let moves = format!("VERDICT {STRICT}: pass, fail");
     let texts = [
@@ -64,7 +64,7 @@ fn compared() {
         "NOT COVERED engine/v1/data/put: `status` is 204 at reference; 200 at echo",
         &format!("  {LENIENT}, step 3: curl -i 'http://127.0.0.1:"),
     ];
-    ran.expect(1, &texts);
+    result.expect(1, &texts);
     assert!(program.read("both.html").contains(" data-differs"));
 
     // The proposed clause is valid without changes.
@@ -72,7 +72,7 @@ fn compared() {
     let pasted: Vec<(&str, String)> = SPECS
         .iter()
         .map(|(path, text)| match *path == file {
-            true => (*path, format!("{text}{}", skeleton(&ran, file))),
+            true => (*path, format!("{text}{}", skeleton(&result, file))),
             false => (*path, (*text).to_owned()),
         })
         .collect();
@@ -120,12 +120,12 @@ fn chance() {
         .file("second.toml", &target("counts", &second.url))
         .file("fills.toml", &target("fills", &fills.url));
     let two = ["--target=first.toml", "--target=second.toml", LENIENT];
-    let ran = program.run(&two);
-    ran.expect(
+    let result = program.run(&two);
+    result.expect(
         0,
         &["== counts and counts-2", "2 runs have the same results"],
     );
-    assert!(!ran.out.contains("NOT COVERED"), "{ran:?}");
+    assert!(!result.out.contains("NOT COVERED"), "{result:?}");
     // The value of the number changes between runs, but its presence does not.
     let two = ["--target=first.toml", "--target=fills.toml", LENIENT];
     program.run(&two).expect(
@@ -177,6 +177,6 @@ fn refused() {
             .expect(2, &[message]);
     }
     let init = ["baseline", "init", "--file=known.toml"];
-    let ran = program.run(&[&init[..], &two].concat());
-    ran.expect(2, &["this command takes one --target"]);
+    let result = program.run(&[&init[..], &two].concat());
+    result.expect(2, &["this command takes one --target"]);
 }

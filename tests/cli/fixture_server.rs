@@ -10,7 +10,7 @@ use std::time::Duration;
 use conformance::catalogue::{Catalogue, Level};
 use conformance::rules;
 
-use crate::program::{Program, patient};
+use crate::program::{Program, long_timeout};
 use crate::server::{Answers, Server};
 
 /// Interval of the status reports that the engine sends to the fixture server.
@@ -63,17 +63,17 @@ fn does_nothing() {
     let mut arguments = vec!["--target", "engine.toml", "--program", executable];
     arguments.extend(["--eventual-timeout", "0.1", "--progress", "lines"]);
     arguments.extend(ids.iter().map(String::as_str));
-    let ran = program.run(&arguments);
-    let broken: BTreeSet<&str> = ran
+    let result = program.run(&arguments);
+    let broken: BTreeSet<&str> = result
         .expect(1, &["not conformant"])
         .out
         .lines()
         .filter_map(|line| line.strip_prefix("fail "))
         .map(str::trim)
         .collect();
-    let kept = ids.iter().map(String::as_str);
-    let kept: Vec<&str> = kept.filter(|id| !broken.contains(id)).collect();
-    assert!(kept.is_empty(), "{kept:?}");
+    let unaffected = ids.iter().map(String::as_str);
+    let unaffected: Vec<&str> = unaffected.filter(|id| !broken.contains(id)).collect();
+    assert!(unaffected.is_empty(), "{unaffected:?}");
 }
 
 fn runs_already() {
@@ -81,14 +81,14 @@ fn runs_already() {
     const ALONE: &str = "engine/common/states/activation-makes-healthy";
     let server = Server::start(Answers::Empty);
     let depot = Server::dead().replace("http://", "");
-    let told = format!("url = '{}'\ndepot = '{depot}'\n", server.url);
+    let target_file = format!("url = '{}'\ndepot = '{depot}'\n", server.url);
     let setups = format!(
-        "[setups.status.engine]\n{told}[setups.bundles.engine]\nurl = '{}'\n",
+        "[setups.status.engine]\n{target_file}[setups.bundles.engine]\nurl = '{}'\n",
         server.url
     );
     let program = Program::new().file("engine.toml", &target(&setups));
-    let patient = patient("eventual-timeout");
-    let on = |rule| program.run(&["--target", "engine.toml", &patient, rule]);
+    let timeout = long_timeout("eventual-timeout");
+    let on = |rule| program.run(&["--target", "engine.toml", &timeout, rule]);
     // If the run panics, the sender is dropped, which ends the thread.
     let (end, ended) = mpsc::channel::<()>();
     thread::scope(|scope| {
@@ -98,9 +98,9 @@ fn runs_already() {
                 let _ = report(&depot);
             }
         });
-        let ran = on(PUSHED);
+        let result = on(PUSHED);
         drop(end);
-        ran.expect(0, &["1 pass"]);
+        result.expect(0, &["1 pass"]);
     });
     on(ALONE).expect(3, &["needs a separate server, started by the suite"]);
     on("engine/common/provenance/bundle-revision")
@@ -130,8 +130,8 @@ fn port_is_taken() {
         let program = program.file("engine.toml", &target(&setups));
         let rule = "engine/common/events/status-is-pushed";
         let arguments = ["--target", "engine.toml", "--program", "sh", rule];
-        let ran = program.run(&[&arguments[..], &["--eventual-timeout", "0.1"]].concat());
-        ran.expect(code, &[text]);
+        let result = program.run(&[&arguments[..], &["--eventual-timeout", "0.1"]].concat());
+        result.expect(code, &[text]);
         let ports = program.read("ports");
         let ports: BTreeSet<&str> = ports.lines().collect();
         assert_eq!(ports.len(), starts, "{ports:?}");

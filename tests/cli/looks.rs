@@ -45,10 +45,10 @@ fn refused() {
     ] {
         let server = Server::start(answers);
         let reports = ["--engine-url", &server.url, "--report=json=r.json"];
-        let ran = program.run(&[&reports[..], arguments, &["engine/v1/data"]].concat());
-        ran.expect(code, &[text]);
-        assert!(!ran.out.contains("FAIL"), "{ran:?}");
-        assert!(!ran.out.contains("cleanup"), "{ran:?}");
+        let result = program.run(&[&reports[..], arguments, &["engine/v1/data"]].concat());
+        result.expect(code, &[text]);
+        assert!(!result.out.contains("FAIL"), "{result:?}");
+        assert!(!result.out.contains("cleanup"), "{result:?}");
         let written = |line: String| line.starts_with("PUT ") || line.starts_with("PATCH ");
         assert!(!server.requests.try_iter().any(written), "{answers:?}");
         assert!(program.read("r.json").contains("\"not-run\""));
@@ -73,16 +73,19 @@ fn used() {
     let program = Program::new();
     let store = Store::start(Manner::Opa);
     // `doctor` did not detect bundles, so the suggested command does not claim them.
-    let looked = program.run(&["doctor", &store.url]);
-    let next = looked.out.lines().find(|line| line.starts_with("next: "));
+    let diagnosis = program.run(&["doctor", &store.url]);
+    let next = diagnosis
+        .out
+        .lines()
+        .find(|line| line.starts_with("next: "));
     let next = next.unwrap_or_default();
     assert!(
         next.contains("--capabilities=") && next.contains("documents"),
-        "{looked:?}"
+        "{diagnosis:?}"
     );
     assert!(
-        !next.contains("bundles") && looked.out.contains("bundles"),
-        "{looked:?}"
+        !next.contains("bundles") && diagnosis.out.contains("bundles"),
+        "{diagnosis:?}"
     );
     let inside = format!("{}/v1/data", store.url);
     let found = [
@@ -94,32 +97,35 @@ fn used() {
         ),
     ];
     let rules = ["engine/v1/data/get/defined-document-answers-ok", WRITES];
-    let ran = program.run(&[&["--engine-url", &inside][..], &rules].concat());
-    ran.expect(1, &found);
-    let line = ran.err.lines().find(|line| line.contains("vendor opa"));
-    assert!(line.is_some_and(|line| line.contains("query")), "{ran:?}");
+    let result = program.run(&[&["--engine-url", &inside][..], &rules].concat());
+    result.expect(1, &found);
+    let line = result.err.lines().find(|line| line.contains("vendor opa"));
+    assert!(
+        line.is_some_and(|line| line.contains("query")),
+        "{result:?}"
+    );
     // The suggested command contains no detected capabilities, because the next run detects them
     // again.
-    let again = ran.out.lines().find(|line| line.contains("again: "));
+    let again = result.out.lines().find(|line| line.contains("again: "));
     assert!(
         again.is_some_and(|line| !line.contains("--capabilities")),
-        "{ran:?}"
+        "{result:?}"
     );
     let product = format!(
         "Open Policy Agent 1.22.0 at {}",
         store.url.trim_start_matches("http://")
     );
-    assert!(ran.out.contains(&product), "{ran:?}");
+    assert!(result.out.contains(&product), "{result:?}");
     // Options take precedence over detection.
-    let said = ["--vendor=acme", "--capabilities=documents"];
+    let options = ["--vendor=acme", "--capabilities=documents"];
     let on = ["--engine-url", &store.url];
-    program.run(&[&on[..], &said, &rules].concat()).expect(
+    program.run(&[&on[..], &options, &rules].concat()).expect(
         1,
         &["vendor acme", "--vendor acme --capabilities documents"],
     );
     // If all selected rules need undetected features, they are judged nevertheless.
-    let ran = program.run(&[&on[..], &["engine/v1/query/get"]].concat());
-    ran.expect(1, &["FAIL", "/v1/query"]);
+    let result = program.run(&[&on[..], &["engine/v1/query/get"]].concat());
+    result.expect(1, &["FAIL", "/v1/query"]);
     // In read-only mode, detection sends only GET requests.
     store.requests.try_iter().for_each(drop);
     let reads = ["--mode=read-only", "engine/health/get"];
@@ -164,7 +170,7 @@ fn in_the_way() {
 fn alike() {
     let server = Server::start(Answers::Missing);
     let program = Program::new();
-    let ran = program.run(&[
+    let result = program.run(&[
         "--engine-url",
         &server.url,
         "--capabilities=documents",
@@ -173,11 +179,11 @@ fn alike() {
         "--report=json=r.json",
         "engine/v1/data/put",
     ]);
-    let told =
+    let message =
         "rules: `PUT /v1/data/{path}` answered 404 `404 page not found`; does it have `documents`?";
-    ran.expect(1, &[told]);
+    result.expect(1, &[message]);
     // The cause is printed at the beginning and at the end.
-    assert_eq!(ran.out.matches(told).count(), 2, "{ran:?}");
+    assert_eq!(result.out.matches(message).count(), 2, "{result:?}");
     let report: Value = serde_json::from_str(&program.read("r.json")).expect("JSON");
     let cause = report.pointer("/causes/0").expect("a cause");
     for (member, value) in [
@@ -189,8 +195,8 @@ fn alike() {
     }
     let rules = cause.get("rules").and_then(Value::as_array).expect("rules");
     assert!(
-        ran.out.contains(&format!("{} {told}", rules.len())),
-        "{ran:?}"
+        result.out.contains(&format!("{} {message}", rules.len())),
+        "{result:?}"
     );
     let [page, markdown] = ["r.html", "r.md"].map(|name| program.read(name));
     for rule in rules.iter().filter_map(Value::as_str) {
@@ -202,7 +208,7 @@ fn alike() {
     }
     // Of the rules with this cause, only one is reported in full.
     assert_eq!(markdown.matches("\n## fail").count(), 1, "{markdown}");
-    assert_eq!(ran.out.matches("\nFAIL ").count(), 1, "{ran:?}");
+    assert_eq!(result.out.matches("\nFAIL ").count(), 1, "{result:?}");
 }
 
 fn empty_control_plane() {
@@ -222,11 +228,14 @@ fn locked() {
     let server = Server::start(Answers::Locked);
     let program = Program::new();
     let on = ["--control-url", &server.url, "--report=markdown=r.md"];
-    let ran = program.run(&[&on[..], &["--jobs=4", "control/common/errors"]].concat());
+    let result = program.run(&[&on[..], &["--jobs=4", "control/common/errors"]].concat());
     let remedy = "-j 1 runs one at a time";
-    let told = ["a control plane", "rules met `database is locked`", remedy];
-    ran.expect(1, &told);
+    let texts = ["a control plane", "rules met `database is locked`", remedy];
+    result.expect(1, &texts);
     assert!(program.read("r.md").contains("runs one at a time"));
-    let ran = program.run(&[&on[..], &["--jobs=1", "control/common/errors"]].concat());
-    assert!(ran.code == 1 && !ran.out.contains(remedy), "{ran:?}");
+    let result = program.run(&[&on[..], &["--jobs=1", "control/common/errors"]].concat());
+    assert!(
+        result.code == 1 && !result.out.contains(remedy),
+        "{result:?}"
+    );
 }

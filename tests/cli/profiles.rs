@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::mock::running::Mock;
-use crate::program::{Program, Ran, patient};
+use crate::program::{Program, RunResult, long_timeout};
 
 pub(crate) const TESTS: &[(&str, fn())] = &[
     ("the_reference_conforms_to_a_profile", reference),
@@ -28,7 +28,7 @@ const NO_GET: &str =
     "- fault: no-get\n  on: GET /v1/data/*/*\n  reply: {status: 418, body: none}\n";
 
 /// Judges an engine by the profile, with each kind of report that supports profiles.
-fn judge(program: &Program, mock: &Mock, more: &[&str]) -> Ran {
+fn judge(program: &Program, mock: &Mock, more: &[&str]) -> RunResult {
     let url = format!("http://{}", mock.address("engine"));
     let mut arguments = vec!["run", "--engine-url", &url, "--profile", NAME];
     arguments.extend([
@@ -59,9 +59,9 @@ fn score(report: &Value, level: &str) -> (u64, u64) {
 
 fn reference() {
     let program = Program::new();
-    let limits = ["timeout", "eventual-timeout"].map(patient);
+    let limits = ["timeout", "eventual-timeout"].map(long_timeout);
     let [timeout, eventual] = &limits;
-    let ran = program.run(&[
+    let result = program.run(&[
         "run",
         "--profile",
         NAME,
@@ -74,15 +74,15 @@ fn reference() {
     assert_eq!((must, should), (musts, shoulds));
     let line = format!("\n{NAME} 2026.12: {must} of {musts}; should: {should} of {shoulds}\n");
     let conclusion = format!("\nconformant to {NAME} 2026.12\n");
-    ran.expect(0, &[&line, &conclusion]);
+    result.expect(0, &[&line, &conclusion]);
 }
 
 fn levels() {
     let mock = Mock::start(&[]);
     let program = Program::new();
     mock.switch("POST /faults", NO_V0);
-    let ran = judge(&program, &mock, &[]);
-    ran.expect(
+    let result = judge(&program, &mock, &[]);
+    result.expect(
         0,
         &[
             &format!("SHOULD HOLD {SHOULD}"),
@@ -94,18 +94,18 @@ fn levels() {
     let (must, musts) = score(&report, "must");
     let (should, shoulds) = score(&report, "should");
     assert_eq!(must, musts);
-    assert!(should < shoulds, "{ran:#?}");
-    let told = format!("{NAME} 2026.12: {must} of {musts}; should: {should} of {shoulds}");
+    assert!(should < shoulds, "{result:#?}");
+    let line = format!("{NAME} 2026.12: {must} of {musts}; should: {should} of {shoulds}");
     for file in ["r.md", "r.xml", "r.tap"] {
-        assert!(program.read(file).contains(&told), "{file}");
+        assert!(program.read(file).contains(&line), "{file}");
     }
     let page = program.read("r.html");
-    for shown in [
+    for text in [
         format!("</strong> of {musts} of {NAME} 2026.12"),
         format!("{should} of {shoulds} that should hold"),
         "data-marks=\"should-fail\"".to_owned(),
     ] {
-        assert!(page.contains(&shown), "no {shown}");
+        assert!(page.contains(&text), "no {text}");
     }
     let badge = json(&program, "badge.json");
     let of = |key: &str| badge.get(key).and_then(Value::as_str);
@@ -117,8 +117,8 @@ fn levels() {
     assert_eq!((junit.failures, junit.errors), (0, 0));
 
     mock.switch("POST /faults", NO_GET);
-    let ran = judge(&program, &mock, &[]);
-    ran.expect(1, &[&format!("FAIL {TOLD}"), "not conformant"]);
+    let result = judge(&program, &mock, &[]);
+    result.expect(1, &[&format!("FAIL {TOLD}"), "not conformant"]);
     let report = json(&program, "r.json");
     assert!(score(&report, "must").0 < musts);
     let rules = report.get("rules").and_then(Value::as_array);
@@ -150,8 +150,8 @@ fn known() {
     program.run(&init).expect(0, &[]);
     let list = program.read("todo.toml");
     let program = program.file("known.toml", &list.replace("TODO: say why", "no GET"));
-    let ran = judge(&program, &mock, &["--known-failing=known.toml"]);
-    ran.expect(
+    let result = judge(&program, &mock, &["--known-failing=known.toml"]);
+    result.expect(
         0,
         &[
             "conformant to engine-decision 2026.12 with ",
@@ -209,8 +209,8 @@ fn listed() {
     });
     assert_eq!(levels.iter().sum::<usize>(), text.out.lines().count());
     let json: Value = {
-        let ran = program.run(&["list", "--profile", NAME, "--format=json"]);
-        serde_json::from_str(&ran.out).expect("JSON")
+        let result = program.run(&["list", "--profile", NAME, "--format=json"]);
+        serde_json::from_str(&result.out).expect("JSON")
     };
     let must = json.as_array().into_iter().flatten();
     let must = must.filter(|rule| rule.get("binding") == Some(&"must".into()));
@@ -231,8 +231,8 @@ fn foreign() {
     let other = evidence.replacen("\"edition\":\"2026.12\"", "\"edition\":\"2020.01\"", 1);
     assert_ne!(evidence, other);
     let program = program.file("other.ndjson", &other);
-    let ran = program.run(&["report", "other.ndjson", "--report=junit=other.xml"]);
-    assert!(!ran.out.contains("conformant to"), "{ran:#?}");
+    let result = program.run(&["report", "other.ndjson", "--report=junit=other.xml"]);
+    assert!(!result.out.contains("conformant to"), "{result:#?}");
     let junit = program.read("other.xml");
     assert!(junit.contains("engine-decision 2020.01 is not known to this version"));
 }

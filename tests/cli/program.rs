@@ -39,19 +39,22 @@ pub(crate) fn main() -> ExitCode {
 }
 
 /// Returns a timeout option of the program with [`HANG_LIMIT`] as its value.
-pub(crate) fn patient(option: &str) -> String {
+pub(crate) fn long_timeout(option: &str) -> String {
     format!("--{option}={}", HANG_LIMIT.as_secs())
 }
 
 /// Runs the program with increasing [`LIMITS`] until only the intended wait times out; `early`
 /// returns true for a run in which another wait timed out.
-pub(crate) fn run_with_limit(run: impl Fn(&str) -> Ran, early: impl Fn(&Ran) -> bool) -> Ran {
+pub(crate) fn run_with_limit(
+    run: impl Fn(&str) -> RunResult,
+    early: impl Fn(&RunResult) -> bool,
+) -> RunResult {
     let [first, longer @ ..] = LIMITS;
     longer
         .iter()
-        .fold(run(first), |ran, limit| match early(&ran) {
+        .fold(run(first), |result, limit| match early(&result) {
             true => run(limit),
-            false => ran,
+            false => result,
         })
 }
 
@@ -79,7 +82,7 @@ pub(crate) struct Program {
 
 /// Result of the program.
 #[derive(Debug)]
-pub(crate) struct Ran {
+pub(crate) struct RunResult {
     pub(crate) code: i32,
     pub(crate) out: String,
     pub(crate) err: String,
@@ -127,16 +130,16 @@ impl Program {
         command
     }
 
-    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
+    pub(crate) fn run(&self, arguments: &[&str]) -> RunResult {
         let output = self
             .command(arguments)
             .output()
             .expect("the program starts");
-        Ran::of(&output)
+        RunResult::of(&output)
     }
 }
 
-impl Ran {
+impl RunResult {
     /// Waits for the end of the program and returns its result.
     pub(crate) fn ended(child: Child) -> Self {
         let id = child.id();

@@ -29,8 +29,8 @@ fn again() {
     // Lists contain resources of concurrent rules, so the rule about pages runs alone.
     let program = recorded(&[CURSOR]);
     let what = format!("run.ndjson:{CURSOR}");
-    let ran = program.run(&["replay", &what]);
-    ran.expect(0, &["as it was: 1, not as it was: 0"]);
+    let result = program.run(&["replay", &what]);
+    result.expect(0, &["as it was: 1, not as it was: 0"]);
 
     let program = recorded(&[DATA, "control/v1/bundles/put", CREDENTIAL]);
     for (rules, text) in [
@@ -44,21 +44,21 @@ fn again() {
         ),
     ] {
         let what = format!("run.ndjson:{rules}");
-        let ran = program.run(&["replay", &what]);
-        ran.expect(0, &[text]);
-        assert!(!ran.out.contains("not as it was\n"), "{ran:?}");
+        let result = program.run(&["replay", &what]);
+        result.expect(0, &[text]);
+        assert!(!result.out.contains("not as it was\n"), "{result:?}");
     }
     let server = Server::start(Answers::Echo);
     let what = format!("run.ndjson:{RULE}");
     let elsewhere = ["replay", &what, "--engine-url", &server.url];
-    let ran = program.run(&elsewhere);
+    let result = program.run(&elsewhere);
     let texts = [
         "  1 PUT /v1/data/<ns>/a: not as it was",
         "status: was 204, is 200",
         "/result: was absent, is a string",
         "as it was: 0, not as it was: 1",
     ];
-    ran.expect(1, &texts);
+    result.expect(1, &texts);
     // A replay replaces the names of the run by new ones, and removes these resources.
     let requests: Vec<String> = server.requests.try_iter().collect();
     let run = program.read("run.ndjson");
@@ -84,16 +84,16 @@ fn unknown() {
         "control/common/list-envelope/of-another-suite",
     ] {
         let what = format!("other.ndjson:{rule}");
-        let ran = program.run(&["replay", &what]);
-        ran.expect(0, &[rule, "as it was: 1, not as it was: 0"]);
+        let result = program.run(&["replay", &what]);
+        result.expect(0, &[rule, "as it was: 1, not as it was: 0"]);
     }
     let program = recorded(&["control/common/authentication/unknown-key-refused"]);
     let renamed = program
         .read("run.ndjson")
         .replace("common/authentication/", "common/another/");
     let program = program.file("other.ndjson", &renamed);
-    let ran = program.run(&["replay", "other.ndjson:control/common/another/**"]);
-    ran.expect(
+    let result = program.run(&["replay", "other.ndjson:control/common/another/**"]);
+    result.expect(
         3,
         &[
             "cannot be replayed: step",

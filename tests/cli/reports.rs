@@ -3,7 +3,7 @@
 use quick_junit::{NonSuccessKind, Report, TestCaseStatus};
 use serde_json::Value;
 
-use crate::program::{Program, Ran};
+use crate::program::{Program, RunResult};
 use crate::server::{Answers, MARKUP, Server};
 use crate::store::{Manner, Store};
 
@@ -32,7 +32,7 @@ const REPORTS: [(&str, &str); 7] = [
 ];
 
 /// Runs rules on an engine, with reports in all formats.
-fn run(program: &Program, url: &str, more: &[&str]) -> Ran {
+fn run(program: &Program, url: &str, more: &[&str]) -> RunResult {
     let reports = REPORTS.map(|(format, name)| format!("--report={format}={name}"));
     let mut arguments = vec!["run", "--engine-url", url];
     arguments.extend(reports.iter().map(String::as_str));
@@ -44,8 +44,8 @@ fn every_report() {
     let program = Program::new();
     let server = Server::start(Answers::Echo);
     let rules = [FAILS, "engine/common/authentication"];
-    let ran = run(&program, &server.url, &rules);
-    ran.expect(
+    let result = run(&program, &server.url, &rules);
+    result.expect(
         1,
         &[
             &format!("FAIL {FAILS}"),
@@ -145,8 +145,8 @@ fn stored_evidence() {
     let program = Program::new();
     let server = Server::start(Answers::Echo);
     let rules = [FAILS, "engine/common/authentication"];
-    let ran = run(&program, &server.url, &rules);
-    let (_, judged) = ran.out.split_once("\nFAIL").expect("a failure");
+    let result = run(&program, &server.url, &rules);
+    let (_, judged) = result.out.split_once("\nFAIL").expect("a failure");
     let stored: Vec<_> = REPORTS
         .iter()
         .filter(|(kind, _)| *kind != "ndjson")
@@ -157,11 +157,11 @@ fn stored_evidence() {
         .collect();
     let mut arguments = vec!["report", "r.ndjson"];
     arguments.extend(again.iter().map(String::as_str));
-    let told = program.run(&arguments);
-    told.expect(1, &[]);
+    let replayed = program.run(&arguments);
+    replayed.expect(1, &[]);
     assert!(
-        judged.starts_with(told.out.trim_start_matches("\nFAIL").trim_end()),
-        "{told:?}"
+        judged.starts_with(replayed.out.trim_start_matches("\nFAIL").trim_end()),
+        "{replayed:?}"
     );
     for (_, name) in stored {
         assert_eq!(program.read(&format!("again.{name}")), program.read(name));
@@ -186,23 +186,23 @@ fn evidence() {
     same.expect(0, &["2 runs have the same results"]);
     assert!(!same.out.contains("NOT COVERED"), "{same:?}");
     let score = |program: &Program, arguments: &[&str]| {
-        let ran = program.run(arguments);
-        let proven = ran.out.lines().find(|line| line.starts_with("proven "));
+        let result = program.run(arguments);
+        let proven = result.out.lines().find(|line| line.starts_with("proven "));
         proven.expect("a score").to_owned()
     };
-    let shown = score(&program, &["report", "whole"]);
-    assert_eq!(score(&program, &["report", "joined"]), shown);
-    assert_eq!(score(&program, &["report", "judge", "whole"]), shown);
+    let full_score = score(&program, &["report", "whole"]);
+    assert_eq!(score(&program, &["report", "joined"]), full_score);
+    assert_eq!(score(&program, &["report", "judge", "whole"]), full_score);
 
     // `report judge` evaluates the recorded responses, and ignores the recorded verdicts.
-    let told = program.read("whole").replace("{}", "{\\\"error\\\":1}");
-    let program = program.file("changed", &told);
+    let changed = program.read("whole").replace("{}", "{\\\"error\\\":1}");
+    let program = program.file("changed", &changed);
     let again = program.run(&["report", "judge", "changed"]);
     again.expect(1, &[&format!("FAIL {PASSES}")]);
     let other = Server::start(Answers::Echo);
     let file = "--report=ndjson=echoed";
-    let ran = program.run(&["run", "--engine-url", &other.url, file, PASSES, FAILS]);
-    ran.expect(1, &["FAIL "]);
+    let result = program.run(&["run", "--engine-url", &other.url, file, PASSES, FAILS]);
+    result.expect(1, &["FAIL "]);
     let differ = program.run(&["report", "diff", "whole", "echoed"]);
     differ.expect(1, &[&format!("VERDICT {FAILS}")]);
     for wrong in ["0/2", "3/2", "1", "a/b"] {
@@ -216,14 +216,14 @@ fn secrets() {
     let server = Server::start(Answers::Echo);
     let rules = [FAILS, "engine/v1/data/get", "--repro", "."];
     let secret = ["--token-env", "THE_TOKEN", "-H", "X-Key: k3y-of-mine"];
-    let ran = run(&program, &server.url, &[&rules[..], &secret].concat());
-    ran.expect(1, &["FAIL"]);
+    let result = run(&program, &server.url, &[&rules[..], &secret].concat());
+    result.expect(1, &["FAIL"]);
     let evidence = program.read("r.ndjson");
     assert!(
         evidence.contains("<redacted>"),
         "the token was sent: {evidence}"
     );
-    let mut texts = vec![ran.out, ran.err];
+    let mut texts = vec![result.out, result.err];
     texts.extend(REPORTS.map(|(_, name)| program.read(name)));
     texts.extend(["sh", "hurl"].map(|ending| program.read(&format!("{FAILS}.{ending}"))));
     for text in texts {
@@ -236,9 +236,9 @@ fn secrets() {
 fn markup() {
     let program = Program::new();
     let server = Server::start(Answers::Markup);
-    let ran = run(&program, &server.url, &[FAILS]);
-    ran.expect(1, &["FAIL"]);
-    assert!(!ran.out.contains('\u{202e}'), "{ran:?}");
+    let result = run(&program, &server.url, &[FAILS]);
+    result.expect(1, &["FAIL"]);
+    assert!(!result.out.contains('\u{202e}'), "{result:?}");
     let evidence = program.read("r.ndjson");
     let sent = serde_json::to_string(MARKUP).expect("JSON");
     assert!(evidence.contains(sent.trim_matches('"')) || evidence.contains("<script>"));
@@ -275,9 +275,9 @@ fn several_runs() {
 }
 
 fn schema() {
-    let shown = Program::new().run(&["schema", "report"]);
-    shown.expect(0, &[]);
-    let schema: Value = serde_json::from_str(&shown.out).expect("JSON");
+    let result = Program::new().run(&["schema", "report"]);
+    result.expect(0, &[]);
+    let schema: Value = serde_json::from_str(&result.out).expect("JSON");
     assert_eq!(schema.pointer("/title"), Some(&"Conformance report".into()));
 }
 
@@ -326,16 +326,16 @@ fn reproducer() {
         let file = program.folder.path().join(format!("repro/{FAILS}.sh"));
         let shell = std::process::Command::new("sh").arg(file).output();
         let shell = shell.expect("a shell");
-        let shown = String::from_utf8_lossy(&shell.stdout);
+        let stdout = String::from_utf8_lossy(&shell.stdout);
         assert_eq!(shell.status.code(), Some(1), "{shell:?}");
         for text in ["{\"result\":", "fails: /result: expected"] {
-            assert!(shown.contains(text), "{shown}");
+            assert!(stdout.contains(text), "{stdout}");
         }
         // The exit code is different for a server that satisfies the rule, and for one that is
         // down. The first reproducer requests a missing document, so it also succeeds on the store.
         let store = Store::start(Manner::Stores);
-        let kept = i32::from(requests != "1 of 1");
-        for (url, code) in [(store.url, kept), (Server::dead(), 125)] {
+        let expected_code = i32::from(requests != "1 of 1");
+        for (url, code) in [(store.url, expected_code), (Server::dead(), 125)] {
             let shell = std::process::Command::new("sh")
                 .args(["-c", &script])
                 .env("BASE", url)
@@ -348,6 +348,6 @@ fn reproducer() {
     let server = Server::start(Answers::Echo);
     let program = Program::new().file("taken", "");
     let run = ["run", "--engine-url", &server.url, "--repro", "taken/x"];
-    let ran = program.run(&[&run[..], &[FAILS]].concat());
-    ran.expect(2, &["not conformant"]);
+    let result = program.run(&[&run[..], &[FAILS]].concat());
+    result.expect(2, &["not conformant"]);
 }

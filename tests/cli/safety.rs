@@ -48,21 +48,21 @@ fn leaves_as_it_was() {
     ] {
         let program = Program::new();
         let store = Store::start(manner);
-        let ran = program.run(&[
+        let result = program.run(&[
             "--engine-url",
             &store.url,
             "--report=ndjson=r.ndjson",
             WRITES,
         ]);
-        ran.expect(code, texts);
+        result.expect(code, texts);
         // The evidence yields the same result as the run.
         program
             .run(&["report", "r.ndjson"])
             .expect(code, texts.get(..1).unwrap_or_default());
         // A cleanup is offered only for resources of the run, not for changes of others.
-        let left = manner == Manner::Keeps;
-        assert_eq!(runs(&program).is_empty(), !left, "{manner:?}");
-        assert_eq!(ran.out.contains("cleanup"), left, "{ran:?}");
+        let leaves_names = manner == Manner::Keeps;
+        assert_eq!(runs(&program).is_empty(), !leaves_names, "{manner:?}");
+        assert_eq!(result.out.contains("cleanup"), leaves_names, "{result:?}");
         if manner == Manner::Stores {
             assert_eq!(store.paths(), THEIRS);
         }
@@ -174,8 +174,8 @@ fn not_forgotten() {
     );
     assert_eq!(runs(&program), ["cabcdef"]);
     let forget = ["cleanup", "--run", "cabcdef", "--forget"];
-    let told = format!("{dead}: 1 names forgotten");
-    program.run(&forget).expect(0, &[&told]);
+    let expected = format!("{dead}: 1 names forgotten");
+    program.run(&forget).expect(0, &[&expected]);
     assert_eq!(runs(&program), Vec::<String>::new());
     program
         .run(&forget)
@@ -220,7 +220,7 @@ fn modes() {
     ] {
         let server = Server::start(Answers::Empty);
         let program = Program::new();
-        let ran = program.run(&[
+        let result = program.run(&[
             "--engine-url",
             &server.url,
             "--mode",
@@ -229,7 +229,7 @@ fn modes() {
             WRITES,
             GLOBAL,
         ]);
-        ran.expect(code, &[text]);
+        result.expect(code, &[text]);
         let lines: Vec<String> = server.requests.try_iter().collect();
         let written = lines.iter().any(|line| !line.starts_with("GET "));
         assert_eq!(written, writes, "{mode}: {lines:?}");

@@ -140,14 +140,14 @@ fn bomb() -> std::io::Result<Vec<u8>> {
 fn exchange(
     stream: &TcpStream,
     answers: Answers,
-    seen: &Sender<String>,
+    requests: &Sender<String>,
     health: &AtomicUsize,
 ) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream);
     let (head, _) = request(&mut reader)?;
     let line = head.lines().next().unwrap_or_default().to_owned();
     // The receiver may be gone, because most tests do not read the request lines.
-    let _ = seen.send(line.clone());
+    let _ = requests.send(line.clone());
     let answer = match answers {
         Answers::Hangs if !line.contains("/health") => {
             // Wait until the client times out and closes the connection.
@@ -203,8 +203,8 @@ fn exchange(
         }
         Answers::Locked => return respond(stream, "404 Not Found", "404 page not found"),
         Answers::WantsTls => {
-            let told = "Client sent an HTTP request to an HTTPS server.";
-            return respond(stream, "400 Bad Request", told);
+            let message = "Client sent an HTTP request to an HTTPS server.";
+            return respond(stream, "400 Bad Request", message);
         }
         Answers::Page => {
             let mut stream = stream;
@@ -216,16 +216,16 @@ fn exchange(
         }
         Answers::Counts => {
             static ASKED: AtomicUsize = AtomicUsize::new(0);
-            let asked = ASKED.fetch_add(1, Ordering::Relaxed);
+            let count = ASKED.fetch_add(1, Ordering::Relaxed);
             let answer = match line.contains("/a ") {
-                true => serde_json::json!({ "result": 1, "count": asked }),
-                false => serde_json::json!({ "count": asked }),
+                true => serde_json::json!({ "result": 1, "count": count }),
+                false => serde_json::json!({ "count": count }),
             };
             answer.to_string()
         }
         Answers::Moves if line.contains("/health") => {
-            let asked = health.fetch_add(1, Ordering::Relaxed);
-            let answer = if (asked.saturating_sub(1) / 2).is_multiple_of(2) {
+            let count = health.fetch_add(1, Ordering::Relaxed);
+            let answer = if (count.saturating_sub(1) / 2).is_multiple_of(2) {
                 "{}"
             } else {
                 "{\"more\": 1}"

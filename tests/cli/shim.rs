@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::adapter;
-use crate::program::{HANG_LIMIT, LIMITS, NEVER, Program, patient, signal, wait};
+use crate::program::{HANG_LIMIT, LIMITS, NEVER, Program, long_timeout, signal, wait};
 
 pub(crate) const TESTS: &[(&str, fn())] = &[
     ("an_adapter_is_asked_all_that_decides", asked),
@@ -67,7 +67,7 @@ impl Shim {
             return None;
         }
         let ready: Value =
-            serde_json::from_str(&line).unwrap_or_else(|why| panic!("{why}: {line}"));
+            serde_json::from_str(&line).unwrap_or_else(|reason| panic!("{reason}: {line}"));
         let url = ready.get("engine").and_then(Value::as_str);
         Some(Self {
             process,
@@ -86,7 +86,7 @@ impl Shim {
     }
 
     /// Sends a request; returns the status and the JSON body of the response.
-    fn ask(&self, line: &str, body: &str) -> (u16, Value) {
+    fn send(&self, line: &str, body: &str) -> (u16, Value) {
         let mut stream = self.connect();
         let length = body.len();
         write!(
@@ -100,7 +100,7 @@ impl Shim {
         let status = head.split(' ').nth(1).and_then(|code| code.parse().ok());
         let body = match body {
             "" => Value::Null,
-            body => serde_json::from_str(body).unwrap_or_else(|why| panic!("{why}: {body}")),
+            body => serde_json::from_str(body).unwrap_or_else(|reason| panic!("{reason}: {body}")),
         };
         (status.expect("a status"), body)
     }
@@ -140,7 +140,7 @@ fn asked() {
         ("DELETE /v1/policies/gone", "", (200, done.clone())),
         ("GET /health", "", (200, done)),
     ] {
-        assert_eq!(shim.ask(line, body), answer, "{line}");
+        assert_eq!(shim.send(line, body), answer, "{line}");
     }
     let modules = json!({"a/b.rego": text});
     let data: Value =
@@ -175,12 +175,15 @@ fn asked() {
             json!({"path": ["a"], "input": 2}),
         ),
     ] {
-        assert_eq!(shim.ask(line, body), question(more), "{line}");
+        assert_eq!(shim.send(line, body), question(more), "{line}");
     }
     // The shim itself responds to requests for stored documents and policies.
-    assert_eq!(shim.ask("GET /v1/data", ""), (200, json!({"result": data})));
+    assert_eq!(
+        shim.send("GET /v1/data", ""),
+        (200, json!({"result": data}))
+    );
     let policies = json!({"result": [{"id": "a/b.rego", "raw": text}]});
-    assert_eq!(shim.ask("GET /v1/policies", ""), (200, policies));
+    assert_eq!(shim.send("GET /v1/policies", ""), (200, policies));
     for (line, body, status) in [
         ("GET /v1/data/a?input=%7B", "", 400),
         ("POST /v1/data/a", "{", 400),
@@ -194,7 +197,7 @@ fn asked() {
         ("PATCH /v1/data/a", "[]", 405),
         ("GET /v1/query?q=x", "", 404),
     ] {
-        let (code, error) = shim.ask(line, body);
+        let (code, error) = shim.send(line, body);
         assert_eq!(code, status, "{line}");
         assert!(
             code_of(&error).is_some() && error.get("message").is_some(),
@@ -206,7 +209,7 @@ fn asked() {
 fn answered() {
     let shim = Shim::start("decide");
     let policy = "package a\n\ntwice := input.n * 2\n\nnone := null\n\nnumber := to_number(input.n)\n\nboth := 1 if input\n\nboth := 2 if input\n";
-    assert_eq!(shim.ask("PUT /v1/policies/a", policy).0, 200);
+    assert_eq!(shim.send("PUT /v1/policies/a", policy).0, 200);
     for (line, body, answer) in [
         (
             "POST /v1/data/a/twice",
@@ -221,43 +224,46 @@ fn answered() {
             json!({}),
         ),
     ] {
-        assert_eq!(shim.ask(line, body), (200, answer), "{line}");
+        assert_eq!(shim.send(line, body), (200, answer), "{line}");
     }
     let strict = "POST /v1/data/a/number?strict-builtin-errors";
     for (line, input, code) in [
         (strict, "{\"n\": \"x\"}", "internal_error"),
         ("POST /v1/data/a/both", "1", "internal_error"),
     ] {
-        let (status, error) = shim.ask(line, &format!("{{\"input\": {input}}}"));
+        let (status, error) = shim.send(line, &format!("{{\"input\": {input}}}"));
         assert_eq!((status, code_of(&error)), (500, Some(code)), "{error}");
     }
     // A policy with an error is refused, and the previous policy stays in effect.
-    let (status, error) = shim.ask("PUT /v1/policies/a", "package a\n\ntwice := nothing\n");
+    let (status, error) = shim.send("PUT /v1/policies/a", "package a\n\ntwice := nothing\n");
     let code = code_of(&error);
     assert_eq!((status, code), (400, Some("invalid_parameter")), "{error}");
-    let twice = shim.ask("POST /v1/data/a/twice", "{\"input\": {\"n\": 4}}");
+    let twice = shim.send("POST /v1/data/a/twice", "{\"input\": {\"n\": 4}}");
     assert_eq!(twice, (200, json!({"result": 8})));
 }
 
 fn broken() {
     let shim = Shim::start("decide");
-    shim.ask("PUT /v1/data/kept", "1");
-    for (path, why) in [
+    shim.send("PUT /v1/data/kept", "1");
+    for (path, reason) in [
         ("end", "the adapter ended (exit status: 7)"),
         ("nonsense", "the adapter answered no answer"),
     ] {
-        let (status, error) = shim.ask(&format!("GET /v1/data/{path}"), "");
-        let told = error.get("message").and_then(Value::as_str);
-        let told = told.unwrap_or_default();
-        assert!(status == 500 && told.starts_with(why), "{path}: {error}");
-        let next = shim.ask("GET /v1/data/kept", "");
+        let (status, error) = shim.send(&format!("GET /v1/data/{path}"), "");
+        let message = error.get("message").and_then(Value::as_str);
+        let message = message.unwrap_or_default();
+        assert!(
+            status == 500 && message.starts_with(reason),
+            "{path}: {error}"
+        );
+        let next = shim.send("GET /v1/data/kept", "");
         assert_eq!(next, (200, json!({"result": 1})), "{path}");
     }
     // A late response for a client that has disconnected is not sent to another client.
     let mut stream = shim.connect();
     write!(stream, "GET /v1/data/hang HTTP/1.1\r\nHost: shim\r\n\r\n").expect("a reader");
     drop(stream);
-    let next = shim.ask("GET /v1/data/kept", "");
+    let next = shim.send("GET /v1/data/kept", "");
     assert_eq!(next, (200, json!({"result": 1})));
 }
 
@@ -265,15 +271,15 @@ fn hanging() {
     // Only the request that hangs may time out.
     let found = LIMITS.iter().find_map(|limit| {
         let shim = Shim::start_with("decide", limit)?;
-        shim.ask("PUT /v1/data/kept", "1");
+        shim.send("PUT /v1/data/kept", "1");
         let late = format!("the adapter did not answer within {limit} s");
         let is_late = |(status, error): &(u16, Value)| {
-            let told = error.get("message").and_then(Value::as_str);
-            *status == 500 && told == Some(&late)
+            let message = error.get("message").and_then(Value::as_str);
+            *status == 500 && message == Some(&late)
         };
-        let hung = shim.ask("GET /v1/data/hang", "");
+        let hung = shim.send("GET /v1/data/hang", "");
         assert!(is_late(&hung), "{hung:?}");
-        let next = shim.ask("GET /v1/data/kept", "");
+        let next = shim.send("GET /v1/data/kept", "");
         (!is_late(&next)).then_some(next)
     });
     assert_eq!(found, Some((200, json!({"result": 1}))));
@@ -286,7 +292,7 @@ fn judged() {
         "--engine-url",
         &shim.url,
         "--report=json=r.json",
-        &patient("timeout"),
+        &long_timeout("timeout"),
     ];
     shim.program.run(&on).expect(
         0,
@@ -307,7 +313,7 @@ fn judged() {
     let stores = json!("engine/v1/data/put/stores-any-json");
     let stores = rules.iter().find(|rule| rule.get("rule") == Some(&stores));
     assert!(stores.is_some_and(|rule| is(rule, "not-run")), "{stores:?}");
-    assert_eq!(shim.ask("GET /v1/data", ""), (200, json!({"result": {}})));
+    assert_eq!(shim.send("GET /v1/data", ""), (200, json!({"result": {}})));
 }
 
 fn noticed() {
@@ -323,14 +329,14 @@ fn noticed() {
         ),
     ] {
         let shim = Shim::start(behaviour);
-        let patient = patient("timeout");
-        let on = ["--target=shim", "--engine-url", &shim.url, &patient, rule];
+        let timeout = long_timeout("timeout");
+        let on = ["--target=shim", "--engine-url", &shim.url, &timeout, rule];
         shim.program.run(&on).expect(1, &[&format!("FAIL {rule}")]);
     }
 }
 
 fn refused() {
-    for (limit, adapter, why) in [
+    for (limit, adapter, reason) in [
         (
             NEVER,
             &["no-such-adapter"][..],
@@ -346,17 +352,17 @@ fn refused() {
     ] {
         let limit = format!("--timeout={limit}");
         let arguments = [&["shim", &limit][..], adapter].concat();
-        Program::new().run(&arguments).expect(2, &[why]);
+        Program::new().run(&arguments).expect(2, &[reason]);
     }
     Program::new().run(&["shim"]).expect(2, &["COMMAND"]);
 }
 
 /// Returns true if a process exists and is not a zombie.
 fn runs(process: &str) -> bool {
-    let told = Command::new("ps")
+    let output = Command::new("ps")
         .args(["-o", "stat=", "-p", process])
         .output();
-    let state = told.expect("ps").stdout;
+    let state = output.expect("ps").stdout;
     state.first().is_some_and(|state| *state != b'Z')
 }
 
@@ -375,11 +381,11 @@ fn children() {
     let first = started(&shim, 2);
     // The response of the adapter is invalid, so the shim starts a new adapter for the next
     // request.
-    assert_eq!(shim.ask("GET /v1/data/nonsense", "").0, 500);
+    assert_eq!(shim.send("GET /v1/data/nonsense", "").0, 500);
     wait("children of an adapter that is given up", || {
         !first.iter().any(|one| runs(one))
     });
-    shim.ask("GET /v1/data/a", "");
+    shim.send("GET /v1/data/a", "");
     let second = started(&shim, 4);
     assert!(signal(shim.process.id(), "-TERM"));
     shim.process.wait().expect("its end");

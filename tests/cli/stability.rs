@@ -3,7 +3,7 @@
 use quick_junit::{Report, TestCaseStatus};
 use serde_json::Value;
 
-use crate::program::{Program, patient};
+use crate::program::{Program, long_timeout};
 use crate::server::{Answers, Server};
 
 pub(crate) const TESTS: &[(&str, fn())] = &[
@@ -59,10 +59,10 @@ fn stands_still() {
         ("--detect-flaky=3", "3 runs have the same results"),
         ("--repeat=2", "2 runs have the same results"),
     ] {
-        let patient = patient("eventual-timeout");
-        let run = [&rules[..], &[flag, &patient]].concat();
-        let ran = Program::new().run(&run);
-        ran.expect(0, &[text]);
+        let timeout = long_timeout("eventual-timeout");
+        let run = [&rules[..], &[flag, &timeout]].concat();
+        let result = Program::new().run(&run);
+        result.expect(0, &[text]);
     }
     // Repeated failures have the same message, although names and ports change.
     let server = Server::start(Answers::Empty);
@@ -72,8 +72,8 @@ fn stands_still() {
         "--detect-flaky=3",
         "engine/v1/data/put",
     ];
-    let ran = Program::new().run(&run);
-    ran.expect(
+    let result = Program::new().run(&run);
+    result.expect(
         1,
         &["3 runs have the same results", "FAIL engine/v1/data/put/"],
     );
@@ -89,12 +89,12 @@ fn stops() {
             flag,
             "engine/v1/data/get",
         ];
-        let ran = Program::new().run(&run);
-        ran.expect(
+        let result = Program::new().run(&run);
+        result.expect(
             1,
             &["the run stopped earlier, at the maximum number of failures"],
         );
-        let failed = ran.out.lines().filter(|line| line.starts_with("FAIL "));
+        let failed = result.out.lines().filter(|line| line.starts_with("FAIL "));
         assert_eq!(failed.count(), failures, "{flag}");
     }
 }
@@ -135,10 +135,10 @@ fn claims() {
         let server = Server::start(answers);
         let program = Program::new();
         let run = ["--engine-url", &server.url, "--report=json=r.json"];
-        let ran = program.run(&[&run[..], arguments].concat());
-        ran.expect(code, &[text]);
-        let works = ran.out.contains("works, but");
-        assert_eq!(works, text.contains("works, but"), "{ran:?}");
+        let result = program.run(&[&run[..], arguments].concat());
+        result.expect(code, &[text]);
+        let works = result.out.contains("works, but");
+        assert_eq!(works, text.contains("works, but"), "{result:?}");
         let report: Value = serde_json::from_str(&program.read("r.json")).expect("JSON");
         let found = report.pointer("/documents/engine/capabilities/0/support");
         assert_eq!(found, Some(&support.into()), "{report}");
@@ -166,9 +166,9 @@ fn claimed_part() {
         "engine/v1/config/get/labels*",
     ]);
     run.extend([OPEN]);
-    let ran = program.run(&run);
+    let result = program.run(&run);
     let score = "1 of 1 claimed rules (2 in all)";
-    ran.expect(
+    result.expect(
         0,
         &[
             &format!("\nproven {score}\n"),
@@ -219,9 +219,9 @@ fn claimed_part() {
     // An open clause is neither passed nor failed.
     let junit = Report::deserialize_from_str(&program.read("r.xml")).expect("JUnit");
     let cases = || junit.test_suites.iter().flat_map(|suite| &suite.test_cases);
-    let held = cases().filter(|case| matches!(case.status, TestCaseStatus::Success { .. }));
-    let held: Vec<_> = held.map(|case| case.name.as_str()).collect();
-    assert_eq!(held, [RULE]);
+    let passed = cases().filter(|case| matches!(case.status, TestCaseStatus::Success { .. }));
+    let passed: Vec<_> = passed.map(|case| case.name.as_str()).collect();
+    assert_eq!(passed, [RULE]);
     assert!(cases().any(|case| case.name.as_str() == OPEN));
     assert!(junit.test_suites.iter().all(|suite| suite.time.is_some()));
 }

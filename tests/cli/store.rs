@@ -52,21 +52,26 @@ impl Store {
         let url = format!("http://{}", listener.local_addr().expect("the port"));
         let (sender, requests) = channel();
         let shelf = Objects::default();
-        let held = Arc::clone(&shelf);
-        let put = |path: &str, value| held.lock().expect("the shelf").insert(path.into(), value);
+        let documents = Arc::clone(&shelf);
+        let put = |path: &str, value| {
+            documents
+                .lock()
+                .expect("the shelf")
+                .insert(path.into(), value)
+        };
         put("/v1/data/theirs", json!({"a": 1}));
         put("/v1/policies/theirs.rego", json!("package theirs"));
         if manner == Manner::Main {
             let policy = json!("package system\n\nmain := 1\n");
             put("/v1/policies/main.rego", policy);
         }
-        let held = Arc::clone(&shelf);
+        let documents = Arc::clone(&shelf);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (held, sender) = (Arc::clone(&held), sender.clone());
+                let (documents, sender) = (Arc::clone(&documents), sender.clone());
                 // Each connection has its own thread, so a client that disconnects affects no
                 // other.
-                thread::spawn(move || exchange(&stream, manner, &held, &sender));
+                thread::spawn(move || exchange(&stream, manner, &documents, &sender));
             }
         });
         Self {
@@ -87,7 +92,7 @@ fn exchange(
     stream: &TcpStream,
     manner: Manner,
     shelf: &Objects,
-    seen: &Sender<String>,
+    requests: &Sender<String>,
 ) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream);
     let (head, body) = request(&mut reader)?;
@@ -98,7 +103,7 @@ fn exchange(
         words.next().unwrap_or_default(),
     );
     // The receiver may be gone, because most tests do not read the request lines.
-    let _ = seen.send(line.to_owned());
+    let _ = requests.send(line.to_owned());
     let one = path.starts_with("/v1/data/");
     if manner == Manner::Holds && method == "GET" && one {
         let mut rest = Vec::new();

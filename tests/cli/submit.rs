@@ -30,7 +30,7 @@ fn submitted() -> (Program, PathBuf) {
     );
     let program = Program::new().file("how.md", "Start it with `mock`.\n");
     let url = format!("http://{}", mock.address("engine"));
-    let ran = program.run(&[
+    let result = program.run(&[
         "submit",
         "--profile=engine-query",
         "--name=mock",
@@ -40,7 +40,7 @@ fn submitted() -> (Program, PathBuf) {
         &url,
         "--progress=none",
     ]);
-    ran.expect(
+    result.expect(
         0,
         &[&format!("submission: {PLACE}\n"), "engine-query 2026.12: "],
     );
@@ -53,13 +53,13 @@ fn written() {
     let standing = check(&folder).expect("accepted").standing;
     assert!(standing.must.proven > 0 && standing.must.proven < standing.must.rules);
     let readme = program.read(&format!("{PLACE}/README.md"));
-    for told in [
+    for text in [
         "# mock 1.0\n",
         &format!("{standing}."),
         "Start it with `mock`.",
         "\nconformance submit --profile engine-query --name mock --target-version 1.0 --engine-url ",
     ] {
-        assert!(readme.contains(told), "no {told:?} in {readme}");
+        assert!(readme.contains(text), "no {text:?} in {readme}");
     }
 }
 
@@ -103,45 +103,47 @@ fn changed() {
     let lied = evidence.replace(failing, &event.to_string());
     type Fits = fn(&Refused) -> bool;
     let cases: [(&str, String, Fits); 7] = [
-        ("a verdict", lied, |why| matches!(why, Refused::Outcome(_))),
+        ("a verdict", lied, |reason| {
+            matches!(reason, Refused::Outcome(_))
+        }),
         (
             "exchanges are left out",
             without(&evidence, of_rule("exchange")),
-            |why| matches!(why, Refused::Untrue(_)),
+            |reason| matches!(reason, Refused::Untrue(_)),
         ),
         (
             "verdicts are left out",
             without(&evidence, of_rule("judged")),
-            |why| matches!(why, Refused::Cut(_)),
+            |reason| matches!(reason, Refused::Cut(_)),
         ),
         (
             "the end is left out",
             without(&evidence, |line| {
                 line.contains("\"event\":\"run-finished\"")
             }),
-            |why| matches!(why, Refused::Cut(_)),
+            |reason| matches!(reason, Refused::Cut(_)),
         ),
         (
             "the last line breaks off",
             evidence.get(..evidence.len() - 9).expect("text").to_owned(),
-            |why| matches!(why, Refused::Cut(_)),
+            |reason| matches!(reason, Refused::Cut(_)),
         ),
         (
             "another edition",
             evidence.replacen("\"2026.12\"", "\"2025.12\"", 1),
-            |why| matches!(why, Refused::Edition(_)),
+            |reason| matches!(reason, Refused::Edition(_)),
         ),
         (
             "another server",
             evidence.replacen("\"name\":\"mock\"", "\"name\":\"other\"", 1),
-            |why| matches!(why, Refused::Place(..)),
+            |reason| matches!(reason, Refused::Place(..)),
         ),
     ];
-    for (case, text, fits) in cases {
+    for (case, text, is_expected) in cases {
         assert_ne!(text, evidence, "{case}");
         pack(&folder, &text);
-        let why = check(&folder).expect_err(case);
-        assert!(fits(&why), "{case}: {why}");
+        let reason = check(&folder).expect_err(case);
+        assert!(is_expected(&reason), "{case}: {reason}");
     }
     pack(&folder, &evidence);
     check(&folder).expect("it is as it was");
@@ -232,8 +234,8 @@ fn usage() {
         ),
     ] {
         let program = Program::new().file("how.md", "");
-        let ran = program.run(&[&["submit"], arguments].concat());
-        ran.expect(code, &[message]);
+        let result = program.run(&[&["submit"], arguments].concat());
+        result.expect(code, &[message]);
         assert!(
             !program.folder.path().join("results").exists(),
             "{arguments:?}"

@@ -36,15 +36,15 @@ fn doctor() {
     program
         .run(&["doctor", &Server::dead()])
         .expect(4, &["problem  reach", "nothing listens there"]);
-    let told = program.run(&[
+    let result = program.run(&[
         "doctor",
         &server.url,
         "--token-env=TOKEN_OF_MINE",
         "-H",
         "X-Key: s3cret-too",
     ]);
-    told.expect(0, &["--token-env=TOKEN_OF_MINE", "'--header=X-Key: …'"]);
-    assert!(!told.out.contains("s3cret"), "{told:?}");
+    result.expect(0, &["--token-env=TOKEN_OF_MINE", "'--header=X-Key: …'"]);
+    assert!(!result.out.contains("s3cret"), "{result:?}");
     for (arguments, message) in [
         (&["doctor"][..], "<URL>"),
         (&["doctor", "127.0.0.1:8181"], "127.0.0.1:8181"),
@@ -61,9 +61,9 @@ fn doctor() {
             "NOTHING_HERE holds no token",
         ),
     ] {
-        let ran = program.run(arguments);
-        ran.expect(2, &[message]);
-        assert!(!ran.err.contains("s3cret"), "{ran:?}");
+        let result = program.run(arguments);
+        result.expect(2, &[message]);
+        assert!(!result.err.contains("s3cret"), "{result:?}");
     }
 }
 
@@ -95,9 +95,9 @@ fn help() {
         &["cleanup", "--help"],
         &["man", "run"],
     ] {
-        let ran = program.run(arguments);
-        ran.expect(0, &["header"]);
-        assert!(!ran.out.contains("s3cret"), "{ran:?}");
+        let result = program.run(arguments);
+        result.expect(0, &["header"]);
+        assert!(!result.out.contains("s3cret"), "{result:?}");
     }
 }
 
@@ -119,19 +119,19 @@ fn watched_file() {
         let next = || lines.recv_timeout(HANG_LIMIT).ok();
         std::iter::from_fn(next).any(|line| line.contains(text))
     };
-    let seen = |text: &str| read(&out, text);
-    let first = seen("proven 1 of 1");
+    let appears = |text: &str| read(&out, text);
+    let first = appears("proven 1 of 1");
     std::fs::write(program.folder.path().join("server"), "22").expect("a changed file");
-    let second = seen("proven 1 of 1") && seen("0 better, 0 worse, 0 still to mend");
+    let second = appears("proven 1 of 1") && appears("0 better, 0 worse, 0 still to mend");
     // The program waits for a change after each of both runs.
     let waits = [(); 2].map(|()| read(&err, "waiting for server to change"));
     // A signal during the wait ends the program, with the exit code of the last run.
-    let asked = signal(child.id(), "-TERM");
+    let signalled = signal(child.id(), "-TERM");
     let ended = child.wait().expect("it has ended");
     assert!(first, "no first run");
     assert!(second, "no second run");
     assert_eq!(waits, [true; 2], "it does not wait");
-    assert!(asked, "it runs on");
+    assert!(signalled, "it runs on");
     assert_eq!(ended.code(), Some(0), "{ended:?}");
 }
 

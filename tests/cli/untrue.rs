@@ -238,23 +238,26 @@ fn lies() {
     let url = format!("http://{}", mock.address("engine"));
     // With a header of the user, a redacted value in the evidence is legitimate.
     let own = "--header=X-Own: secret-of-mine";
-    let told = "--report=ndjson=told";
-    let ran = program.run(&["run", "--engine-url", &url, own, told, RULE]);
-    ran.expect(0, &[]);
+    let report_option = "--report=ndjson=told";
+    let result = program.run(&["run", "--engine-url", &url, own, report_option, RULE]);
+    result.expect(0, &[]);
     let text = program.read("told");
     assert!(text.contains(r#"["X-Own","<redacted>"]"#), "{text}");
     let lines = text.lines().map(serde_json::from_str);
     let events: Events = lines.collect::<Result<_, _>>().expect("JSON");
     let mut program = program;
     program.run(&["report", "judge", "told"]).expect(0, &[]);
-    for (case, change, why) in CASES {
+    for (case, change, reason) in CASES {
         let mut changed = events.clone();
         change(&mut changed);
         assert_ne!(changed, events, "{case}");
         let lines = changed.iter().map(|event| format!("{event}\n"));
         program = program.file("changed", &lines.collect::<String>());
-        let ran = program.run(&["report", "judge", "changed", "--report=html=page.html"]);
-        assert!(ran.code == 2 && ran.err.contains(why), "{case}: {ran:?}");
+        let result = program.run(&["report", "judge", "changed", "--report=html=page.html"]);
+        assert!(
+            result.code == 2 && result.err.contains(reason),
+            "{case}: {result:?}"
+        );
         assert!(!program.folder.path().join("page.html").exists(), "{case}");
     }
     // A report that does not judge again takes the verdict from the evidence, but generates its
@@ -266,17 +269,17 @@ fn lies() {
     }});
     let lines = failing.iter().map(|event| format!("{event}\n"));
     program = program.file("changed", &lines.collect::<String>());
-    let ran = program.run(&["report", "changed"]);
-    ran.expect(1, &["FAIL", "curl -i "]);
-    assert!(!ran.out.contains("touch taken"), "{ran:?}");
+    let result = program.run(&["report", "changed"]);
+    result.expect(1, &["FAIL", "curl -i "]);
+    assert!(!result.out.contains("touch taken"), "{result:?}");
     // Exchanges with the id of another run do not count as evidence.
     let run = events[0]["run"].as_str().expect("a name").to_owned();
     let other = text.replace(&run, "other1").replacen("other1", &run, 1);
     let end = other.rfind("other1").expect("the end");
     let other = format!("{}{run}{}", &other[..end], &other[end + 6..]);
     let program = program.file("changed", &other);
-    let ran = program.run(&["report", "judge", "changed"]);
-    ran.expect(3, &["incomplete"]);
+    let result = program.run(&["report", "judge", "changed"]);
+    result.expect(3, &["incomplete"]);
 }
 
 /// Changes of evidence that was joined from two shards.
@@ -345,8 +348,8 @@ fn shards() {
             format!("--shard={part}/2"),
             format!("--report=ndjson={part}"),
         );
-        let ran = program.run(&["run", "--engine-url", &url, &shard, &report, RULE]);
-        ran.expect(0, &[]);
+        let result = program.run(&["run", "--engine-url", &url, &shard, &report, RULE]);
+        result.expect(0, &[]);
     }
     let merge = ["report", "merge", "--output", "joined", "1", "2"];
     program.run(&merge).expect(0, &["2 runs in joined"]);
@@ -355,14 +358,17 @@ fn shards() {
     let lines = lines.lines().map(serde_json::from_str);
     let events: Events = lines.collect::<Result<_, _>>().expect("JSON");
     let mut program = program;
-    for (case, change, why) in JOINED {
+    for (case, change, reason) in JOINED {
         let mut changed = events.clone();
         change(&mut changed);
         assert_ne!(changed, events, "{case}");
         let lines = changed.iter().map(|event| format!("{event}\n"));
         program = program.file("changed", &lines.collect::<String>());
-        let ran = program.run(&["report", "judge", "changed"]);
-        assert!(ran.code == 2 && ran.err.contains(why), "{case}: {ran:?}");
+        let result = program.run(&["report", "judge", "changed"]);
+        assert!(
+            result.code == 2 && result.err.contains(reason),
+            "{case}: {result:?}"
+        );
     }
     // Evidence of different targets cannot be joined.
     let other = program

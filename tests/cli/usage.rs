@@ -126,9 +126,9 @@ fn wrong_usage_is_refused() {
         (&["report", "broken.ndjson"], "broken.ndjson:2: "),
         (&["--namespace=9x", url], "invalid namespace `9x`"),
     ] {
-        let ran = program.run(arguments);
-        ran.expect(2, &[message]);
-        assert_eq!(ran.out, "", "{arguments:?}");
+        let result = program.run(arguments);
+        result.expect(2, &[message]);
+        assert_eq!(result.out, "", "{arguments:?}");
     }
     for (arguments, message) in [
         (
@@ -140,9 +140,9 @@ fn wrong_usage_is_refused() {
             "holds no credentials",
         ),
     ] {
-        let ran = program.run(arguments);
-        ran.expect(2, &[message]);
-        assert!(!ran.err.contains("s3cret"), "{ran:?}");
+        let result = program.run(arguments);
+        result.expect(2, &[message]);
+        assert!(!result.err.contains("s3cret"), "{result:?}");
     }
 }
 
@@ -186,8 +186,8 @@ fn rules_are_listed_and_explained() {
         &["coverage", "--format", "json"],
         &["coverage", "--sentences", "--format", "json"],
     ] {
-        let ran = program.run(arguments);
-        let read: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+        let result = program.run(arguments);
+        let read: serde_json::Value = serde_json::from_str(&result.out).expect("JSON");
         assert_ne!(
             read.pointer("/0/scenario/steps/0")
                 .or(read.pointer("/total/sentences/all"))

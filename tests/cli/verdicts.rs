@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::program::{HANG_LIMIT, NEVER, Program, Ran, patient, run_with_limit, signal};
+use crate::program::{HANG_LIMIT, NEVER, Program, RunResult, long_timeout, run_with_limit, signal};
 use crate::server::{Answers, Server};
 use crate::store::{Manner, Store};
 
@@ -37,7 +37,7 @@ const WALKS: &str = "control/common/list-envelope/next-cursor-null-at-the-end";
 fn embedded_by_default() {
     let program = Program::new();
     program
-        .run(&[&patient("eventual-timeout"), "engine/health/get"])
+        .run(&[&long_timeout("eventual-timeout"), "engine/health/get"])
         .expect(0, &[PASSES, "report: conformance-report.json"]);
     assert!(program.read("conformance-report.json").contains(PASSES));
 }
@@ -57,8 +57,8 @@ fn nothing_judged() {
             ],
         );
     let open = ["engine/v1/query/get/without-query"];
-    let told = "incomplete: no rule was chosen, only what is recorded and not judged";
-    program.run(&open).expect(3, &[told]);
+    let message = "incomplete: no rule was chosen, only what is recorded and not judged";
+    program.run(&open).expect(3, &[message]);
     let unclaimed = ["--capabilities", "config", "engine/health/get"];
     program
         .run(&unclaimed)
@@ -85,11 +85,11 @@ fn unreachable() {
         .run(&["--engine-url", &url, PASSES])
         .expect(4, &["cannot be reached", "nothing listens there"]);
     // The message is printed once, however many rules are selected.
-    let ran = program.run(&["--engine-url", &url]);
+    let result = program.run(&["--engine-url", &url]);
     assert_eq!(
-        ran.out.lines().filter(|line| !line.is_empty()).count(),
+        result.out.lines().filter(|line| !line.is_empty()).count(),
         3,
-        "{ran:?}"
+        "{result:?}"
     );
     let absent = ["--target", "opa", "--program", "no-such-program", PASSES];
     program.run(&absent).expect(4, &["no-such-program"]);
@@ -157,7 +157,7 @@ fn bodies_without_end() {
     for answers in [Answers::Endless, Answers::Bomb] {
         let server = Server::start(answers);
         Program::new()
-            .run(&["--engine-url", &server.url, &patient("timeout"), FAILS])
+            .run(&["--engine-url", &server.url, &long_timeout("timeout"), FAILS])
             .expect(
                 1,
                 &["no answer: its body exceeds 64 MiB, the most that this suite reads"],
@@ -193,15 +193,15 @@ fn one_connection_that_is_closed() {
 
 fn given_up() {
     let server = Server::start(Answers::Hangs);
-    let told = "let 10 rules in a row wait";
+    let message = "let 10 rules in a row wait";
     let on = ["--engine-url", &server.url, "engine/v1/data", "--jobs=4"];
     let program = Program::new();
     run_with_limit(
         |limit| program.run(&[&on[..], &["--timeout", limit]].concat()),
         // A run in which the health check also timed out does not count.
-        |ran| !ran.out.contains(told),
+        |result| !result.out.contains(message),
     )
-    .expect(4, &[told]);
+    .expect(4, &[message]);
 }
 
 fn wrong_status() {
@@ -221,9 +221,12 @@ fn wrong_status() {
         (FAILS, "status: expected 200 | got 404", "is not documented"),
     ] {
         let on = ["--engine-url", &store.url, "--capabilities=documents"];
-        let ran = program.run(&[&on[..], &["--repro=repro", rule]].concat());
-        ran.expect(1, &[status, note]);
-        assert!(ran.out.find(status) < ran.out.find(note), "{ran:?}");
+        let result = program.run(&[&on[..], &["--repro=repro", rule]].concat());
+        result.expect(1, &[status, note]);
+        assert!(
+            result.out.find(status) < result.out.find(note),
+            "{result:?}"
+        );
         // The reproducer fails for the same reason.
         let script = Command::new("sh")
             .arg(program.folder.path().join(format!("repro/{rule}.sh")))
@@ -240,14 +243,14 @@ fn interrupted() {
     run_with_limit(
         |limit| interrupted_by("-INT", limit, "PUT "),
         // A run that timed out before the interrupt does not count.
-        |ran| ran.code != 130,
+        |result| result.code != 130,
     )
     .expect(130, &["interrupted"]);
 }
 
 /// Starts a run with a timeout in seconds on a target that does not respond. When the target
-/// receives a request that contains `asked`, the signal `by` is sent to the run.
-fn interrupted_by(by: &str, timeout: &str, asked: &str) -> Ran {
+/// receives a request that contains `awaited`, the signal `by` is sent to the run.
+fn interrupted_by(by: &str, timeout: &str, awaited: &str) -> RunResult {
     let program = Program::new();
     let server = Server::start(Answers::Hangs);
     let mut arguments = vec!["--engine-url", &server.url, "--timeout", timeout];
@@ -257,7 +260,7 @@ fn interrupted_by(by: &str, timeout: &str, asked: &str) -> Ran {
         .spawn()
         .expect("the program starts");
     while let Ok(request) = server.requests.recv_timeout(HANG_LIMIT) {
-        if request.contains(asked) {
+        if request.contains(awaited) {
             break;
         }
     }
@@ -265,9 +268,9 @@ fn interrupted_by(by: &str, timeout: &str, asked: &str) -> Ran {
         signal(child.id(), by),
         "the program runs until it is stopped"
     );
-    let ran = Ran::ended(child);
+    let result = RunResult::ended(child);
     let report = program.read("r.json");
-    let told = report.contains("\"conclusion\": \"interrupted\"");
-    assert_eq!(told, ran.code == 130, "{report}");
-    ran
+    let is_reported = report.contains("\"conclusion\": \"interrupted\"");
+    assert_eq!(is_reported, result.code == 130, "{report}");
+    result
 }

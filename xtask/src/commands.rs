@@ -20,7 +20,7 @@ pub(crate) fn run_cargo(arguments: &[&str]) -> Result<(), Failure> {
 pub(crate) fn done(command: &mut Command) -> Result<(), Failure> {
     let status = command
         .status()
-        .map_err(|why| format!("{}: {why}", line(command)))?;
+        .map_err(|error| format!("{}: {error}", line(command)))?;
     if status.success() {
         Ok(())
     } else {
@@ -36,7 +36,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String, Failure> {
     command.stderr(std::process::Stdio::inherit());
     let output = command
         .output()
-        .map_err(|why| format!("{}: {why}", line(command)))?;
+        .map_err(|error| format!("{}: {error}", line(command)))?;
     if output.status.success() {
         Ok(String::from_utf8(output.stdout)?)
     } else {

@@ -121,7 +121,7 @@ fn start(task: &Task, arguments: &[OsString]) -> ExitCode {
     match (task.run)(&texts) {
         Ok(false) => refuse(&format!("{usage}\n")),
         Ok(true) => ExitCode::SUCCESS,
-        Err(why) => end(Err(why)),
+        Err(error) => end(Err(error)),
     }
 }
 
@@ -139,16 +139,16 @@ fn without_arguments(
 fn end(result: Result<(), Failure>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            report("failed", &why.to_string());
+        Err(error) => {
+            report("failed", &error.to_string());
             ExitCode::FAILURE
         }
     }
 }
 
-fn refuse(why: &str) -> ExitCode {
+fn refuse(reason: &str) -> ExitCode {
     // If standard error is closed, only the exit code reports the error.
-    let _ = io::stderr().write_all(why.as_bytes());
+    let _ = io::stderr().write_all(reason.as_bytes());
     ExitCode::from(USAGE)
 }
 

@@ -38,10 +38,10 @@ pub(crate) fn unpacked(head: &Parts, body: &[u8]) -> Result<Vec<u8>, Failure> {
     if !coding.eq_ignore_ascii_case("gzip") {
         return Err(Failure::invalid("only gzip can be unpacked"));
     }
-    let mut plain = Vec::new();
+    let mut bytes = Vec::new();
     let mut unpacker = MultiGzDecoder::new(body).take(LONGEST_BODY as u64);
-    match unpacker.read_to_end(&mut plain) {
-        Ok(length) if length < LONGEST_BODY => Ok(plain),
+    match unpacker.read_to_end(&mut bytes) {
+        Ok(length) if length < LONGEST_BODY => Ok(bytes),
         _ => Err(Failure::invalid("the body cannot be unpacked")),
     }
 }
@@ -52,15 +52,17 @@ pub(crate) fn unpacked(head: &Parts, body: &[u8]) -> Result<Vec<u8>, Failure> {
 ///
 /// The body has none of them.
 pub(crate) fn media_type<'t>(head: &Parts, listed: &[&'t str]) -> Result<&'t str, Failure> {
-    let said = head.headers.get(header::CONTENT_TYPE);
-    let said = said
+    let declared = head.headers.get(header::CONTENT_TYPE);
+    let declared = declared
         .and_then(|value| value.to_str().ok())
         .unwrap_or_default();
-    let said = said.split(';').next().unwrap_or_default().trim();
-    let found = listed.iter().find(|media| media.eq_ignore_ascii_case(said));
+    let declared = declared.split(';').next().unwrap_or_default().trim();
+    let found = listed
+        .iter()
+        .find(|media| media.eq_ignore_ascii_case(declared));
     found.copied().ok_or_else(|| {
         let listed = listed.join(" or ");
-        Failure::invalid(format!("the body is {said:?}, but should be {listed}"))
+        Failure::invalid(format!("the body is {declared:?}, but should be {listed}"))
     })
 }
 

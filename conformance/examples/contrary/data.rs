@@ -33,7 +33,7 @@ pub(crate) fn post(state: &mut State, call: &Call<'_>, path: &[&str]) -> Outcome
 }
 
 /// Responds with the value at a path alone, without an envelope.
-pub(crate) fn bare(state: &State, call: &Call<'_>, path: &[&str]) -> Outcome {
+pub(crate) fn decide_v0(state: &State, call: &Call<'_>, path: &[&str]) -> Outcome {
     if !call.body.is_empty() {
         body::input(call.head, &call.body)?;
     }
@@ -45,15 +45,15 @@ pub(crate) fn put(state: &mut State, call: &Call<'_>, path: &[&str]) -> Outcome 
     body::media_type(call.head, &["application/json"])?;
     let document = serde_json::from_slice(&call.body);
     let document = document.map_err(|_| Failure::invalid("the body is not JSON"))?;
-    let keep = call.head.headers.get(header::IF_NONE_MATCH);
-    if keep.is_some_and(|value| value != "*") {
+    let if_none_match = call.head.headers.get(header::IF_NONE_MATCH);
+    if if_none_match.is_some_and(|value| value != "*") {
         return Err(Failure::invalid("documents have no tags"));
     }
     let computed = state.modules.values().any(|module| module.computes(path));
     if computed {
         return Err(Failure::missing("a rule computes this"));
     }
-    if keep.is_some() && documents::find(&state.documents, path).is_some() {
+    if if_none_match.is_some() && documents::find(&state.documents, path).is_some() {
         return Ok(Answer::empty(StatusCode::NOT_MODIFIED));
     }
     let mut changed = state.documents.clone();
@@ -67,7 +67,7 @@ pub(crate) fn patch(state: &mut State, call: &Call<'_>, path: &[&str]) -> Outcom
     let operations = serde_json::from_slice::<Vec<Map<String, Value>>>(&call.body);
     let operations =
         operations.map_err(|_| Failure::invalid("the body is not an array of operations"))?;
-    let operations = operations.iter().map(|given| operation(path, given));
+    let operations = operations.iter().map(|members| operation(path, members));
     let operations = operations.collect::<Option<Vec<_>>>();
     let operations = operations.ok_or_else(|| Failure::invalid("an operation is malformed"))?;
     documents::patch(&mut state.documents, operations).map_err(refused)?;
@@ -101,11 +101,11 @@ fn decide(state: &mut State, call: &Call<'_>, path: &[&str]) -> Answer {
     {
         add("trace", json!([]));
     }
-    if call.asks("provenance") {
+    if call.is_requested("provenance") {
         add("provenance", provenance());
     }
-    let instrument = call.asks("instrument");
-    if call.asks("metrics") || instrument {
+    let instrument = call.is_requested("instrument");
+    if call.is_requested("metrics") || instrument {
         let mut timers = vec![("rego_input_parse", parsed), ("rego_query_eval", evaluated)];
         if instrument {
             timers.push(("query_compile_stage_look_up", evaluated));
@@ -137,24 +137,24 @@ pub(crate) fn metrics(call: &Call<'_>, timers: &[(&str, Duration)]) -> Value {
 }
 
 fn written(call: &Call<'_>) -> Answer {
-    match call.asks("metrics") {
+    match call.is_requested("metrics") {
         true => Answer::ok(json!({"metrics": metrics(call, &[])})),
         false => Answer::empty(StatusCode::NO_CONTENT),
     }
 }
 
-fn refused(why: Unchanged) -> Failure {
-    match why {
+fn refused(reason: Unchanged) -> Failure {
+    match reason {
         Unchanged::Missing => Failure::missing("no document is there"),
-        Unchanged::Nonsense(why) => Failure::invalid(why),
+        Unchanged::Nonsense(reason) => Failure::invalid(reason),
     }
 }
 
 /// Parses a JSON Patch operation; its path is relative to `base`.
-fn operation(base: &[&str], given: &Map<String, Value>) -> Option<Operation> {
-    let path = |name: &str| pointer(base, given.get(name)?.as_str()?);
-    let value = || given.get("value").cloned();
-    let operation = match given.get("op")?.as_str()? {
+fn operation(base: &[&str], members: &Map<String, Value>) -> Option<Operation> {
+    let path = |name: &str| pointer(base, members.get(name)?.as_str()?);
+    let value = || members.get("value").cloned();
+    let operation = match members.get("op")?.as_str()? {
         "add" => Operation::Add(path("path")?, value()?),
         "remove" => Operation::Remove(path("path")?),
         "replace" => Operation::Replace(path("path")?, value()?),

@@ -60,8 +60,8 @@ pub(crate) fn patch(
     let outcome = operations
         .into_iter()
         .try_for_each(|operation| apply(&mut changed, operation));
-    let kept = if outcome.is_ok() { changed } else { before };
-    if let Value::Object(members) = kept {
+    let result = if outcome.is_ok() { changed } else { before };
+    if let Value::Object(members) = result {
         *root = members;
     }
     outcome

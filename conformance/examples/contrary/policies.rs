@@ -83,14 +83,16 @@ impl Module {
         json!({"package": {"path": path}, "rules": rules})
     }
 
-    fn shown(&self, id: &str) -> Value {
+    fn to_json(&self, id: &str) -> Value {
         json!({"id": id, "raw": self.raw, "ast": self.ast()})
     }
 }
 
 fn is_name(text: &str) -> bool {
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    text.chars().all(plain) && !text.starts_with(|c: char| c.is_ascii_digit()) && !text.is_empty()
+    let is_name_char = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.chars().all(is_name_char)
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+        && !text.is_empty()
 }
 
 fn term(value: &Value) -> Value {
@@ -119,14 +121,14 @@ pub(crate) fn list(state: &State) -> Answer {
         .modules
         .iter()
         .rev()
-        .map(|(id, module)| module.shown(id));
+        .map(|(id, module)| module.to_json(id));
     let modules: Vec<Value> = modules.collect();
     Answer::ok(json!({"result": modules}))
 }
 
 pub(crate) fn get(state: &State, id: &str) -> Result<Answer, Failure> {
     let module = state.modules.get(id).ok_or_else(missing)?;
-    Ok(Answer::ok(json!({"result": module.shown(id)})))
+    Ok(Answer::ok(json!({"result": module.to_json(id)})))
 }
 
 pub(crate) fn put(state: &mut State, call: &Call<'_>, id: &str) -> Result<Answer, Failure> {
@@ -158,7 +160,7 @@ fn missing() -> Failure {
 }
 
 fn changed(call: &Call<'_>, timers: &[(&str, Duration)]) -> Answer {
-    match call.asks("metrics") {
+    match call.is_requested("metrics") {
         true => Answer::ok(json!({"metrics": data::metrics(call, timers)})),
         false => Answer::ok(json!({})),
     }

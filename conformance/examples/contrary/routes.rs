@@ -80,7 +80,7 @@ impl<'r> Call<'r> {
         })
     }
 
-    pub(crate) fn asks(&self, name: &str) -> bool {
+    pub(crate) fn is_requested(&self, name: &str) -> bool {
         self.parameter(name) == Some("true")
     }
 
@@ -110,8 +110,10 @@ pub(crate) fn route(state: &mut State, call: &Call<'_>) -> Result<Answer, Failur
         ("PATCH", ["v1", "data", path @ ..]) => data::patch(state, call, path),
         ("DELETE", ["v1", "data", path @ ..]) => data::delete(state, call, path),
         (_, ["v1", "data", ..]) => Err(Failure::method("GET, POST, PUT, PATCH, DELETE")),
-        ("POST", ["v0", "data", path @ ..]) if !path.is_empty() => data::bare(state, call, path),
-        ("POST", [""]) => data::bare(state, call, &["system", "main"]),
+        ("POST", ["v0", "data", path @ ..]) if !path.is_empty() => {
+            data::decide_v0(state, call, path)
+        }
+        ("POST", [""]) => data::decide_v0(state, call, &["system", "main"]),
         ("GET", ["v1", "policies"]) => Ok(policies::list(state)),
         ("GET", ["v1", "policies", id]) => policies::get(state, id),
         ("PUT", ["v1", "policies", id]) => policies::put(state, call, id),

@@ -179,28 +179,29 @@ impl Catalogue {
         self.clauses.iter().chain(&self.packed)
     }
 
-    /// Selects the clauses that match a pattern of `wanted` and none of `skipped`. An empty
-    /// `wanted` selects all clauses of the documents.
+    /// Selects the clauses that match a pattern of `requested` and none of `skipped`. An empty
+    /// `requested` selects all clauses of the documents.
     pub fn chosen<'c, 'p>(
         &'c self,
-        wanted: &'p [Pattern],
+        requested: &'p [Pattern],
         skipped: &'p [Pattern],
     ) -> impl Iterator<Item = &'c Clause> + use<'c, 'p> {
-        let fits = |patterns: &[Pattern], id: &str| patterns.iter().any(|one| one.matches(id));
+        let matches_any =
+            |patterns: &[Pattern], id: &str| patterns.iter().any(|one| one.matches(id));
         self.with_packs()
-            .filter(move |clause| match wanted.is_empty() {
+            .filter(move |clause| match requested.is_empty() {
                 true => Pack::of(&clause.id).is_none(),
-                false => fits(wanted, &clause.id),
+                false => matches_any(requested, &clause.id),
             })
-            .filter(move |clause| !fits(skipped, &clause.id))
+            .filter(move |clause| !matches_any(skipped, &clause.id))
     }
 
     /// The clause with this id.
     pub fn clause(&self, id: &str) -> Option<&Clause> {
-        let place = *self.index.get(id)?;
+        let index = *self.index.get(id)?;
         match Pack::of(id) {
-            None => self.clauses.get(place),
-            Some(_) => self.packed.get(place),
+            None => self.clauses.get(index),
+            Some(_) => self.packed.get(index),
         }
     }
 

@@ -73,21 +73,25 @@ const NEAR: f64 = 0.75;
 
 /// Finds the id, or the path above ids, that the string misspells or is the end of.
 fn nearest<'a>(text: &str, ids: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
-    let ends = |id: &&str| {
+    let ends_with_text = |id: &&str| {
         id.strip_suffix(text)
-            .is_some_and(|above| above.ends_with('/'))
+            .is_some_and(|parent| parent.ends_with('/'))
     };
-    if let Some(id) = ids.clone().find(ends).filter(|_| !text.is_empty()) {
+    if let Some(id) = ids
+        .clone()
+        .find(ends_with_text)
+        .filter(|_| !text.is_empty())
+    {
         return Some(id.to_owned());
     }
     let paths = ids.flat_map(|id| {
-        let above = id.match_indices('/').filter_map(|(end, _)| id.get(..end));
-        above.chain([id])
+        let parents = id.match_indices('/').filter_map(|(end, _)| id.get(..end));
+        parents.chain([id])
     });
-    let likeness = |path: &str| strsim::normalized_damerau_levenshtein(text, path);
+    let similarity = |path: &str| strsim::normalized_damerau_levenshtein(text, path);
     paths
-        .map(|path| (likeness(path), path))
-        .filter(|(likeness, _)| *likeness >= NEAR)
+        .map(|path| (similarity(path), path))
+        .filter(|(similarity, _)| *similarity >= NEAR)
         .max_by(|(one, _), (other, _)| one.total_cmp(other))
         .map(|(_, path)| path.to_owned())
 }
@@ -161,7 +165,7 @@ mod tests {
     #[test]
     fn ids_paths_and_globs_fit_by_segments() {
         let id = "engine/v1/data/put/creates";
-        for (pattern, fits) in [
+        for (pattern, expected) in [
             ("engine/v1/data/put/creates", true),
             ("engine/v1/data/put", true),
             ("engine/v1/data/put/", true),
@@ -175,9 +179,9 @@ mod tests {
             ("control/**", false),
         ] {
             let found = Pattern::parse(pattern).map(|pattern| pattern.matches(id));
-            assert_eq!(found, Ok(fits), "{pattern}");
+            assert_eq!(found, Ok(expected), "{pattern}");
         }
-        for (pattern, fits) in [
+        for (pattern, expected) in [
             ("regressions", true),
             ("regressions/**", true),
             ("**", false),
@@ -185,7 +189,7 @@ mod tests {
         ] {
             let found = Pattern::parse(pattern);
             let found = found.map(|pattern| pattern.matches("regressions/language/a"));
-            assert_eq!(found, Ok(fits), "{pattern}");
+            assert_eq!(found, Ok(expected), "{pattern}");
         }
         assert!(matches!(
             Pattern::parse("engine/[a"),
@@ -196,7 +200,7 @@ mod tests {
     #[test]
     fn slips_name_what_is_meant() {
         let ids = ["engine/v1/data/put/creates", "control/v1/stacks/get/found"];
-        for (text, told) in [
+        for (text, suggestion) in [
             (
                 "engine/v1/data/put/create",
                 "is `engine/v1/data/put/creates` meant?",
@@ -207,7 +211,7 @@ mod tests {
             ("nonsense", "`conformance list` shows all rules"),
         ] {
             let checked = Pattern::parse(text).and_then(|pattern| pattern.check(ids.into_iter()));
-            let expected = format!("no rule `{text}`; {told}");
+            let expected = format!("no rule `{text}`; {suggestion}");
             assert_eq!(checked.map_err(|error| error.to_string()), Err(expected));
         }
     }

@@ -58,8 +58,9 @@ impl Profile {
 
     /// Returns the obligation of a rule; `None` for rules outside the profile.
     pub fn binding(&self, rule: &str) -> Option<Binding> {
-        let stands_in = |ids: &[String]| ids.binary_search_by(|id| id.as_str().cmp(rule)).is_ok();
-        match (stands_in(&self.must), stands_in(&self.should)) {
+        let contains_rule =
+            |ids: &[String]| ids.binary_search_by(|id| id.as_str().cmp(rule)).is_ok();
+        match (contains_rule(&self.must), contains_rule(&self.should)) {
             (true, _) => Some(Binding::Must),
             (false, true) => Some(Binding::Should),
             (false, false) => None,
@@ -97,7 +98,7 @@ struct Entry {
 
 /// Reads one edition into the catalogue, which already contains all clauses.
 pub(super) fn read(path: &str, text: &str, catalogue: &mut Catalogue, defects: &mut Vec<String>) {
-    let mut defect = |what: String| defects.push(format!("specs/{path}.toml: {what}"));
+    let mut defect = |message: String| defects.push(format!("specs/{path}.toml: {message}"));
     let file: File = match toml::from_str(text) {
         Ok(file) => file,
         Err(error) => return defect(error.to_string()),
@@ -115,11 +116,12 @@ pub(super) fn read(path: &str, text: &str, catalogue: &mut Catalogue, defects: &
         ));
     }
     for entry in file.profile {
-        for what in check(&entry, catalogue) {
-            defect(format!("profile `{}`: {what}", entry.name));
+        for message in check(&entry, catalogue) {
+            defect(format!("profile `{}`: {message}", entry.name));
         }
-        let same = |known: &Profile| known.name == entry.name && known.edition == file.edition;
-        if catalogue.profiles.iter().any(same) {
+        let is_duplicate =
+            |known: &Profile| known.name == entry.name && known.edition == file.edition;
+        if catalogue.profiles.iter().any(is_duplicate) {
             defect(format!("profile `{}` is listed twice", entry.name));
         }
         catalogue.profiles.push(Profile {
@@ -151,29 +153,29 @@ fn digest(profiles: &[Entry]) -> String {
 }
 
 fn check(entry: &Entry, catalogue: &Catalogue) -> Vec<String> {
-    let mut wrong = Vec::new();
+    let mut defects = Vec::new();
     if entry.must.is_empty() {
-        wrong.push("`must` is empty".to_owned());
+        defects.push("`must` is empty".to_owned());
     }
     for ids in [&entry.must, &entry.should] {
         let pairs = ids.iter().zip(ids.iter().skip(1));
-        let disordered = pairs.filter(|(one, next)| one >= next);
-        wrong.extend(disordered.map(|(one, next)| {
+        let unsorted = pairs.filter(|(one, next)| one >= next);
+        defects.extend(unsorted.map(|(one, next)| {
             format!("`{next}` follows `{one}`: expected sorted ids, without repetition")
         }));
     }
-    let both = entry.must.iter().filter(|id| entry.should.contains(id));
-    wrong.extend(both.map(|id| format!("`{id}` is in both `must` and `should`")));
+    let in_both = entry.must.iter().filter(|id| entry.should.contains(id));
+    defects.extend(in_both.map(|id| format!("`{id}` is in both `must` and `should`")));
     for id in entry.must.iter().chain(&entry.should) {
         match catalogue.clause(id) {
-            None => wrong.push(format!("there is no rule `{id}`")),
+            None => defects.push(format!("there is no rule `{id}`")),
             Some(clause) if clause.level != Level::Rule => {
-                wrong.push(format!("`{id}` is not a rule (level {})", clause.level));
+                defects.push(format!("`{id}` is not a rule (level {})", clause.level));
             }
             Some(_) => {}
         }
     }
-    wrong
+    defects
 }
 
 #[cfg(test)]

@@ -123,17 +123,17 @@ fn clause_file(path: &str, text: &str, catalogue: &mut Catalogue, defects: &mut 
         defects.push(format!("{name}:1: contains no clause"));
     }
     let pack = Pack::of(path);
-    let places = pack.map_or(sections(document), Pack::sections);
+    let known_sections = pack.map_or(sections(document), Pack::sections);
     let lines = clause_lines(text);
     for entry in file.clauses {
         let line = lines.get(entry.id.as_str()).copied().unwrap_or(1);
-        let mut defect = |what: String| defects.push(format!("{name}:{line}: {what}"));
+        let mut defect = |message: String| defects.push(format!("{name}:{line}: {message}"));
         check(&entry, catalogue, &mut defect);
         let id = format!("{path}/{}", entry.id);
         if catalogue.index.contains_key(&id) {
             defect(format!("`{}` appears twice", entry.id));
         }
-        let section = places.iter().find(|known| **known == entry.section);
+        let section = known_sections.iter().find(|known| **known == entry.section);
         let Some(section) = section else {
             defect(format!(
                 "the {document} document has no section `{}`",
@@ -141,7 +141,7 @@ fn clause_file(path: &str, text: &str, catalogue: &mut Catalogue, defects: &mut 
             ));
             continue;
         };
-        let wrong = match pack {
+        let sentence_defect = match pack {
             None => {
                 let count = sentence_count(catalogue, document, section);
                 sentences::numbers_defect(&entry.sentences, entry.level, count)
@@ -149,8 +149,8 @@ fn clause_file(path: &str, text: &str, catalogue: &mut Catalogue, defects: &mut 
             Some(_) if entry.sentences.is_empty() => None,
             Some(_) => Some("names sentences, but clauses of a pack have none".to_owned()),
         };
-        if let Some(what) = wrong {
-            defect(format!("`{}` {what}", entry.id));
+        if let Some(message) = sentence_defect {
+            defect(format!("`{}` {message}", entry.id));
         }
         let clauses = match pack {
             None => &mut catalogue.clauses,

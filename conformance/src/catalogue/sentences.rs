@@ -81,7 +81,7 @@ pub(super) fn read(files: &[(&str, &str)], defects: &mut Vec<String>) -> Vec<Sen
     let mut all = Vec::new();
     for document in Document::ALL {
         let path = format!("{document}.sentences");
-        let mut defect = |what: String| defects.push(format!("specs/{path}.yaml: {what}"));
+        let mut defect = |message: String| defects.push(format!("specs/{path}.yaml: {message}"));
         let Some((_, text)) = files.iter().find(|(known, _)| *known == path) else {
             defect("missing".to_owned());
             continue;
@@ -120,10 +120,10 @@ fn document_sentences(
 fn explanations(section: Section, defect: &mut impl FnMut(String)) -> BTreeMap<usize, Explanation> {
     let mut explanations = BTreeMap::new();
     for entry in section.without_clause {
-        let place = format!("{}, sentence {}", section.section, entry.sentence);
+        let location = format!("{}, sentence {}", section.section, entry.sentence);
         if !(1..=section.sentences).contains(&entry.sentence) {
             defect(format!(
-                "{place}: the section has only {} sentences",
+                "{location}: the section has only {} sentences",
                 section.sentences
             ));
         }
@@ -133,12 +133,12 @@ fn explanations(section: Section, defect: &mut impl FnMut(String)) -> BTreeMap<u
                 Explanation::Repeats { section, sentence }
             }
             _ => {
-                defect(format!("{place}: needs either `reason` or `repeats`"));
+                defect(format!("{location}: needs either `reason` or `repeats`"));
                 continue;
             }
         };
         if explanations.insert(entry.sentence, explanation).is_some() {
-            defect(format!("{place}: is listed twice"));
+            defect(format!("{location}: is listed twice"));
         }
     }
     explanations
@@ -152,11 +152,11 @@ pub(super) fn numbers_defect(numbers: &[usize], level: Level, count: usize) -> O
     if !numbers.iter().is_sorted_by(|a, b| a < b) {
         return Some("names sentences twice or not in their order".to_owned());
     }
-    let beyond = numbers
+    let out_of_range = numbers
         .iter()
         .find(|number| !(1..=count).contains(*number))?;
     Some(format!(
-        "names sentence {beyond} of a section that has {count}"
+        "names sentence {out_of_range} of a section that has {count}"
     ))
 }
 

@@ -106,8 +106,8 @@ fn init(arguments: Init, console: &mut Console<'_>) -> Result<u8, Failed> {
             .filter(|row| row.outcome == Outcome::Fail)
     };
     let text = write_list(kind, failed().map(|row| &row.judged));
-    let made = File::create_new(path).and_then(|mut file| file.write_all(text.as_bytes()));
-    made.map_err(|error| Failed::at(path, &error))?;
+    let written = File::create_new(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| Failed::at(path, &error))?;
     let count = failed().count();
     writeln!(
         console.out,
@@ -137,23 +137,24 @@ fn update(arguments: Update, console: &mut Console<'_>) -> Result<u8, Failed> {
     // An entry that may not apply to this target is retained, whatever its results.
     let version = target.version.as_deref().and_then(condition::version);
     let rules = rules()?;
-    let mut gone = Vec::new();
+    let mut passing = Vec::new();
     for known in Kind::Failing.read(&text, &file).map_err(Failed::usage)? {
         let ids = known_deviations::named(&known, rules.iter().copied());
         let ids = ids.map_err(|error| Failed::at(path, &error))?;
-        if known.applies(&target.name, version.as_ref()) == Some(true) && kept(&digest, &ids) {
-            gone.push(known);
+        if known.applies(&target.name, version.as_ref()) == Some(true) && all_proven(&digest, &ids)
+        {
+            passing.push(known);
         }
     }
-    let left = without(&text, &file, |entry: &Deviation| gone.contains(entry));
-    let left = left.map_err(Failed::usage)?;
-    for entry in &gone {
+    let remaining = without(&text, &file, |entry: &Deviation| passing.contains(entry));
+    let remaining = remaining.map_err(Failed::usage)?;
+    for entry in &passing {
         writeln!(console.out, "passes now: {}", entry.rule)?;
     }
-    if !gone.is_empty() {
-        replace(path, &left).map_err(|error| Failed::at(path, &error))?;
+    if !passing.is_empty() {
+        replace(path, &remaining).map_err(|error| Failed::at(path, &error))?;
     }
-    writeln!(console.out, "{file}: {} entries taken out", gone.len())?;
+    writeln!(console.out, "{file}: {} entries taken out", passing.len())?;
     Ok(0)
 }
 
@@ -169,10 +170,10 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// Whether each of these rules was judged and passed.
-fn kept(digest: &Digest, ids: &[String]) -> bool {
+fn all_proven(digest: &Digest, ids: &[String]) -> bool {
     let rows = digest.rows.iter();
-    let kept = rows.filter(|row| ids.contains(&row.judged.rule) && row.is_proven());
-    kept.count() == ids.len()
+    let proven = rows.filter(|row| ids.contains(&row.judged.rule) && row.is_proven());
+    proven.count() == ids.len()
 }
 
 fn check(arguments: &Check, console: &mut Console<'_>) -> Result<u8, Failed> {

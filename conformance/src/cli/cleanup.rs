@@ -58,7 +58,7 @@ pub(super) fn cleanup(arguments: &Arguments, console: &mut Console<'_>) -> Resul
     if arguments.forget {
         return forget(&folder, run, console);
     }
-    let made = by_server(ledger::read(&folder, run).map_err(Failed::usage)?);
+    let resources_by_server = group_by_server(ledger::read(&folder, run).map_err(Failed::usage)?);
     let connection = arguments.reached.connection()?;
     let client = Client::new(&connection).map_err(Failed::usage)?;
     let target = arguments.target.as_deref().map(describe).transpose()?;
@@ -66,31 +66,31 @@ pub(super) fn cleanup(arguments: &Arguments, console: &mut Console<'_>) -> Resul
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let (mut left, mut unread) = (Vec::new(), Vec::new());
-    for ((url, document), resources) in made {
+    let (mut remaining, mut unread) = (Vec::new(), Vec::new());
+    for ((url, document), resources) in resources_by_server {
         let base = Base::parse(&url).map_err(Failed::usage)?;
         let tokens = tokens(target.as_ref(), token.as_ref(), &url, document);
         let server = Server::new(base, tokens, &connection.headers);
         let count = resources.len();
         let removal = finish(&client, &server, document, run, resources);
-        let still = runtime.block_on(removal).map_err(Failed::usage)?;
+        let leftovers = runtime.block_on(removal).map_err(Failed::usage)?;
         writeln!(
             console.out,
             "{url}: {count} names tried, {} left",
-            still.names.len()
+            leftovers.names.len()
         )?;
-        left.extend(still.names.iter().map(|path| format!("{url}{path}")));
-        unread.extend(still.unread.iter().map(|path| format!("{url}{path}")));
+        remaining.extend(leftovers.names.iter().map(|path| format!("{url}{path}")));
+        unread.extend(leftovers.unread.iter().map(|path| format!("{url}{path}")));
     }
-    for one in &unread {
-        writeln!(console.out, "  {one} (cannot be read)")?;
+    for path in &unread {
+        writeln!(console.out, "  {path} (cannot be read)")?;
     }
-    if left.is_empty() {
+    if remaining.is_empty() {
         ledger::remove(&folder, run).map_err(Failed::usage)?;
         return Ok(0);
     }
-    for one in left {
-        writeln!(console.out, "  {one}")?;
+    for path in remaining {
+        writeln!(console.out, "  {path}")?;
     }
     if !unread.is_empty() {
         writeln!(
@@ -109,7 +109,7 @@ fn forget(folder: &Path, run: &str, console: &mut Console<'_>) -> Result<u8, Fai
         entries => entries.map_err(Failed::usage)?,
     };
     ledger::remove(folder, run).map_err(Failed::usage)?;
-    for ((url, _), resources) in by_server(entries) {
+    for ((url, _), resources) in group_by_server(entries) {
         let count = resources.len();
         writeln!(console.out, "{url}: {count} names forgotten")?;
     }
@@ -119,35 +119,35 @@ fn forget(folder: &Path, run: &str, console: &mut Console<'_>) -> Result<u8, Fai
 /// Formats a run: time of its last entry, addresses that it wrote to, and number of resource names
 /// that it may have created there.
 fn listed(folder: &Path, run: &str) -> String {
-    let made = match ledger::read(folder, run) {
-        Ok(entries) => by_server(entries),
+    let resources_by_server = match ledger::read(folder, run) {
+        Ok(entries) => group_by_server(entries),
         Err(error) => return format!("{run}  {error}"),
     };
-    let written = ledger::path(folder, run).metadata();
-    let written = written.and_then(|file| file.modified()).map_or_else(
+    let modified = ledger::path(folder, run).metadata();
+    let modified = modified.and_then(|file| file.modified()).map_or_else(
         |_| String::new(),
         |time| {
             let time = DateTime::<Utc>::from(time);
             time.format("%Y-%m-%d %H:%M UTC").to_string()
         },
     );
-    let places: Vec<String> = made
+    let servers: Vec<String> = resources_by_server
         .iter()
         .map(|((url, _), resources)| format!("{url}, {} names", resources.len()))
         .collect();
-    format!("{run}  {written}  {}", places.join("; "))
+    format!("{run}  {modified}  {}", servers.join("; "))
 }
 
-fn by_server(entries: Vec<Entry>) -> CreatedResources {
-    let mut made = CreatedResources::new();
+fn group_by_server(entries: Vec<Entry>) -> CreatedResources {
+    let mut grouped = CreatedResources::new();
     for entry in entries {
-        let resources = made.entry((entry.url, entry.document)).or_default();
+        let resources = grouped.entry((entry.url, entry.document)).or_default();
         resources.push(Resource {
             rank: entry.rank,
             path: entry.path,
         });
     }
-    made
+    grouped
 }
 
 /// Returns the tokens for an address: those of the target at that address, otherwise the given one.

@@ -19,7 +19,7 @@ use crate::client_conformance::{Adapter, Judging, Model, Rules, Subject, judge, 
 use crate::http_client::curl::argument;
 use crate::known_deviations::KnownList;
 use crate::report::{self, Conclusion, Digest, FileReport, Paint};
-use crate::run::interrupt::asked_to_end;
+use crate::run::interrupt::shutdown_requested;
 
 /// The command line of `client`.
 #[derive(Debug, Args)]
@@ -127,16 +127,16 @@ pub(super) fn client(arguments: &Arguments, console: &mut Console<'_>) -> Result
         let mut model = model(arguments)?;
         return serve(&mut model, console);
     }
-    let player = match (arguments.model, arguments.command.is_empty()) {
+    let subject = match (arguments.model, arguments.command.is_empty()) {
         (true, _) => Subject::Model(Box::new(model(arguments)?)),
         (false, false) => Subject::Adapter(Box::new(Adapter::new(arguments.command.clone()))),
         (false, true) => {
-            let why = "give the adapter's command behind `--`, as in \
+            let message = "give the adapter's command behind `--`, as in \
                        `conformance client -- python3 adapter.py`";
-            return Err(Failed::usage(why));
+            return Err(Failed::usage(message));
         }
     };
-    judged(arguments, &rules, player, console)
+    judged(arguments, &rules, subject, console)
 }
 
 fn rules(arguments: &Arguments) -> Result<Rules, Failed> {
@@ -150,7 +150,7 @@ fn rules(arguments: &Arguments) -> Result<Rules, Failed> {
 fn judged(
     arguments: &Arguments,
     rules: &Rules,
-    mut player: Subject,
+    mut subject: Subject,
     console: &mut Console<'_>,
 ) -> Result<u8, Failed> {
     let chosen = chosen(rules, arguments)?;
@@ -162,17 +162,22 @@ fn judged(
         name: name(arguments),
         run: format!("c{:08x}", random >> 32),
     };
-    let paint = Paint(arguments.color.unwrap_or_default().wanted(console.colour));
+    let paint = Paint(
+        arguments
+            .color
+            .unwrap_or_default()
+            .is_enabled(console.colour),
+    );
     let progress = arguments.progress.unwrap_or_default();
     let mut observer = Observer::new(progress, &known, paint, console, &arguments.report)?;
     runtime()?.block_on(async {
         let end = async {
             // Without signal handlers, nothing can request a shutdown.
-            if asked_to_end().await.is_err() {
+            if shutdown_requested().await.is_err() {
                 std::future::pending::<()>().await;
             }
         };
-        judge(&judging, &mut player, end, |event| {
+        judge(&judging, &mut subject, end, |event| {
             observer.event(event);
             !(arguments.fail_fast && observer.failures() > 0)
         })
@@ -180,14 +185,14 @@ fn judged(
     });
     let (events, write_error) = observer.finish();
     let mut digest = Digest::of(events, &known, &named(arguments));
-    digest.again = Some(again(arguments));
+    digest.rerun_command = Some(rerun_command(arguments));
     digest.one_at_a_time = true;
     for report in &arguments.report {
         report::write(std::slice::from_ref(&digest), report)
             .map_err(|error| Failed::at(&report.path, &error))?;
     }
-    let shown = write_error.map_or(Ok(()), Err);
-    match shown.and_then(|()| show(arguments, &digest, paint, console)) {
+    let write_result = write_error.map_or(Ok(()), Err);
+    match write_result.and_then(|()| show(arguments, &digest, paint, console)) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failed::Write(error)),
         _ => Ok(digest.conclusion().exit_code()),
     }
@@ -217,13 +222,13 @@ fn runtime() -> io::Result<Runtime> {
 
 /// Returns the rules that the options choose, in the order of the files.
 fn chosen<'a>(rules: &'a Rules, arguments: &Arguments) -> Result<Vec<&'a Rule>, Failed> {
-    let wanted = patterns(rules, &arguments.rule)?;
+    let requested = patterns(rules, &arguments.rule)?;
     let skipped = patterns(rules, &arguments.skip)?;
-    let fits = |patterns: &[Pattern], id: &str| patterns.iter().any(|one| one.matches(id));
-    let chosen = rules
-        .all()
-        .iter()
-        .filter(|rule| (wanted.is_empty() || fits(&wanted, &rule.id)) && !fits(&skipped, &rule.id));
+    let any_matches = |patterns: &[Pattern], id: &str| patterns.iter().any(|one| one.matches(id));
+    let chosen = rules.all().iter().filter(|rule| {
+        (requested.is_empty() || any_matches(&requested, &rule.id))
+            && !any_matches(&skipped, &rule.id)
+    });
     let chosen: Vec<&Rule> = chosen.collect();
     match chosen.is_empty() {
         true => Err(Failed::usage("no rule is left to judge")),
@@ -235,8 +240,8 @@ fn patterns(rules: &Rules, texts: &[String]) -> Result<Vec<Pattern>, Failed> {
     let pattern = |text: &String| {
         let pattern = Pattern::parse(text).map_err(Failed::usage)?;
         pattern.check(rules.ids()).map_err(|error| {
-            let told = error.to_string();
-            Failed::usage(told.replace("`conformance list`", "`conformance client --list`"))
+            let message = error.to_string();
+            Failed::usage(message.replace("`conformance list`", "`conformance client --list`"))
         })?;
         Ok(pattern)
     };
@@ -281,7 +286,7 @@ fn name(arguments: &Arguments) -> String {
 }
 
 /// Returns the command that judges one rule again, with the placeholder `{rule}`.
-fn again(arguments: &Arguments) -> String {
+fn rerun_command(arguments: &Arguments) -> String {
     let mut words = vec!["conformance client --rule {rule}".to_owned()];
     if arguments.model {
         words.push("--model".to_owned());
@@ -313,8 +318,8 @@ fn model(arguments: &Arguments) -> Result<Model, Failed> {
 fn serve(model: &mut Model, console: &mut Console<'_>) -> Result<u8, Failed> {
     let runtime = runtime()?;
     for line in io::stdin().lock().lines() {
-        let ask = serde_json::from_str(&line?).map_err(io::Error::from)?;
-        let answer = runtime.block_on(model.answer(&ask));
+        let request = serde_json::from_str(&line?).map_err(io::Error::from)?;
+        let answer = runtime.block_on(model.answer(&request));
         writeln!(console.out, "{answer}")?;
         console.out.flush()?;
     }
@@ -323,10 +328,10 @@ fn serve(model: &mut Model, console: &mut Console<'_>) -> Result<u8, Failed> {
 
 fn selftest(arguments: &Arguments, rules: Rules, console: &mut Console<'_>) -> Result<u8, Failed> {
     let (all, faults) = (rules.all().len(), rules.faults().len());
-    let whole = arguments.kill_matrix.as_ref();
-    let matrix = kill_matrix(rules, whole.is_some()).map_err(Failed::usage)?;
+    let matrix_path = arguments.kill_matrix.as_ref();
+    let matrix = kill_matrix(rules, matrix_path.is_some()).map_err(Failed::usage)?;
     let findings = matrix.findings;
-    if let Some(path) = whole {
+    if let Some(path) = matrix_path {
         fs::write(path, matrix.text).map_err(|error| Failed::at(path, &error))?;
     }
     for finding in &findings {

@@ -51,53 +51,56 @@ pub(super) struct RequestedCapabilities<'a> {
 ///
 /// # Errors
 /// Addresses or connection settings that cannot be used.
-pub(super) fn look(
+pub(super) fn detect(
     options: &mut RunOptions,
     target: &mut Target,
     connection: &Connection,
-    asked_for: &RequestedCapabilities<'_>,
+    requested: &RequestedCapabilities<'_>,
 ) -> Result<Detection, Failed> {
     if options.vendor.as_deref() == Some(AUTO) {
         options.vendor = None;
     }
-    let mut look = Detection::default();
+    let mut detection = Detection::default();
     let addresses = [
         (Document::Control, options.control_url.clone()),
         (Document::Engine, options.engine_url.clone()),
     ];
     for (document, url) in addresses {
         let Some(url) = url else { continue };
-        let asked = outside(&url);
-        let seen = match examine(&asked, options, connection)? {
-            DetectionOutcome::All(seen) => *seen,
+        let base_url = api_base_url(&url);
+        let diagnosis = match examine(&base_url, options, connection)? {
+            DetectionOutcome::All(diagnosis) => *diagnosis,
             DetectionOutcome::Late => {
-                look.lines
-                    .push(format!("{asked}: a look at it took too long"));
+                detection
+                    .lines
+                    .push(format!("{base_url}: a look at it took too long"));
                 continue;
             }
             DetectionOutcome::Interrupted => {
-                look.refusal = Some(Reason::Interrupted);
-                return Ok(look);
+                detection.refusal = Some(Reason::Interrupted);
+                return Ok(detection);
             }
         };
-        if asked != url.trim_end_matches('/') && seen.apis.contains(&document) {
-            look.lines
-                .push(format!("{url} is inside the API: {asked} is asked"));
-            ask_at(options, target, document, &asked);
+        if base_url != url.trim_end_matches('/') && diagnosis.apis.contains(&document) {
+            detection
+                .lines
+                .push(format!("{url} is inside the API: {base_url} is asked"));
+            set_url(options, target, document, &base_url);
         }
-        let refusal = refusal(&seen, document, &asked, options);
+        let refusal = refusal(&diagnosis, document, &base_url, options);
         if let Some(refusal) = refusal {
-            look.refusal.get_or_insert(refusal);
+            detection.refusal.get_or_insert(refusal);
             continue;
         }
         if document == Document::Engine {
-            adopt(&seen, options, target, asked_for);
+            adopt(&diagnosis, options, target, requested);
         }
-        look.lines
-            .push(line(&seen, document, &asked, target, options));
-        look.modules.extend(seen.modules);
+        detection
+            .lines
+            .push(line(&diagnosis, document, &base_url, target, options));
+        detection.modules.extend(diagnosis.modules);
     }
-    Ok(look)
+    Ok(detection)
 }
 
 /// Outcome of inspecting one address.
@@ -132,33 +135,33 @@ fn examine(
         .build()?;
     Ok(runtime.block_on(async {
         tokio::select! {
-            seen = tokio::time::timeout(LOOK_WITHIN, doctor.examine()) => {
-                seen.map_or(DetectionOutcome::Late, |seen| DetectionOutcome::All(Box::new(seen)))
+            diagnosis = tokio::time::timeout(LOOK_WITHIN, doctor.examine()) => {
+                diagnosis.map_or(DetectionOutcome::Late, |diagnosis| DetectionOutcome::All(Box::new(diagnosis)))
             }
-            _ = interrupt::asked_to_end() => DetectionOutcome::Interrupted,
+            _ = interrupt::shutdown_requested() => DetectionOutcome::Interrupted,
         }
     }))
 }
 
 /// Returns the address up to the first segment that belongs to an API, without a trailing slash.
-pub(super) fn outside(url: &str) -> String {
+pub(super) fn api_base_url(url: &str) -> String {
     let api = |segment: &str| matches!(segment, "v0" | "v1" | "health");
     let segments: Vec<&str> = url.split('/').collect();
     // Scheme and authority are the first three.
     let path = segments.iter().skip(3).position(|segment| api(segment));
-    let kept = path.map_or(segments.as_slice(), |at| {
+    let base_segments = path.map_or(segments.as_slice(), |at| {
         segments.get(..at + 3).unwrap_or(&segments)
     });
-    kept.join("/").trim_end_matches('/').to_owned()
+    base_segments.join("/").trim_end_matches('/').to_owned()
 }
 
 /// Uses this address for the document's API from now on, also in the command that reruns a rule.
-fn ask_at(options: &mut RunOptions, target: &mut Target, document: Document, url: &str) {
-    let given = match document {
+fn set_url(options: &mut RunOptions, target: &mut Target, document: Document, url: &str) {
+    let option = match document {
         Document::Control => &mut options.control_url,
         Document::Engine => &mut options.engine_url,
     };
-    *given = Some(url.to_owned());
+    *option = Some(url.to_owned());
     for setup in target.setups.values_mut() {
         let launch = match document {
             Document::Control => &mut setup.control,
@@ -172,14 +175,14 @@ fn ask_at(options: &mut RunOptions, target: &mut Target, document: Document, url
 
 /// Returns the reason to run no rule after the inspection; none if rules can run.
 fn refusal(
-    seen: &Diagnosis,
+    diagnosis: &Diagnosis,
     document: Document,
     url: &str,
     options: &RunOptions,
 ) -> Option<Reason> {
     let other = |api: &Document| *api != document;
-    if let Some(api) = seen.apis.iter().find(|api| other(api))
-        && !seen.apis.contains(&document)
+    if let Some(api) = diagnosis.apis.iter().find(|api| other(api))
+        && !diagnosis.apis.contains(&document)
     {
         let (title, flag) = match api {
             Document::Control => ("a control plane", "--control-url"),
@@ -189,58 +192,58 @@ fn refusal(
             "{url} is {title}: its address goes with {flag}"
         )));
     }
-    let refusal = seen.refusal.as_ref()?;
+    let refusal = diagnosis.refusal.as_ref()?;
     if refusal.unreached {
-        let why = format!("cannot reach {url}: {}", refusal.why);
-        return Some(Reason::Unreachable(why));
+        let message = format!("cannot reach {url}: {}", refusal.why);
+        return Some(Reason::Unreachable(message));
     }
     // A user who lists the capabilities knows that the server is an API.
-    let trusted = !seen.locked && !options.capabilities.is_empty();
+    let trusted = !diagnosis.locked && !options.capabilities.is_empty();
     (!trusted).then(|| Reason::Refused(format!("{url}: {}", refusal.why)))
 }
 
 /// Sets options from the findings where the user has not. A target from a description only gets
 /// version and product.
 fn adopt(
-    seen: &Diagnosis,
+    diagnosis: &Diagnosis,
     options: &mut RunOptions,
     target: &mut Target,
-    asked_for: &RequestedCapabilities<'_>,
+    requested: &RequestedCapabilities<'_>,
 ) {
     let described = !options.target.is_empty();
     if options.vendor.is_none() && !described {
-        options.vendor.clone_from(&seen.vendor);
-        target.vendor = seen.vendor.clone().unwrap_or_else(default_vendor);
+        options.vendor.clone_from(&diagnosis.vendor);
+        target.vendor = diagnosis.vendor.clone().unwrap_or_else(default_vendor);
     }
-    let version = seen.version.as_ref();
+    let version = diagnosis.version.as_ref();
     let version = version.filter(|version| condition::version(version).is_some());
     if options.target_version.is_none() && version.is_some() {
         target.version = version.cloned();
     }
-    target.product = seen.product.map(|_| PRODUCT.to_owned());
-    let showed = |name: &&str| !seen.absent.contains(name);
-    if options.capabilities.is_empty() && !described && asked_for.chosen.iter().any(showed) {
+    target.product = diagnosis.product.map(|_| PRODUCT.to_owned());
+    let is_present = |name: &&str| !diagnosis.absent.contains(name);
+    if options.capabilities.is_empty() && !described && requested.chosen.iter().any(is_present) {
         target
             .capabilities
-            .retain(|name| showed(&name.as_str()) || asked_for.needed.contains(name.as_str()));
+            .retain(|name| is_present(&name.as_str()) || requested.needed.contains(name.as_str()));
     }
 }
 
 /// Summarizes what is known of a target before it is judged.
 fn line(
-    seen: &Diagnosis,
+    diagnosis: &Diagnosis,
     document: Document,
     url: &str,
     target: &Target,
     options: &RunOptions,
 ) -> String {
-    let what = match (document, seen.apis.is_empty()) {
+    let kind = match (document, diagnosis.apis.is_empty()) {
         (_, true) => "no API that shows",
         (Document::Control, _) => "a control plane",
-        (Document::Engine, _) if seen.product.is_some() => PRODUCT,
+        (Document::Engine, _) if diagnosis.product.is_some() => PRODUCT,
         (Document::Engine, _) => "an engine",
     };
-    let mut words = vec![what.to_owned()];
+    let mut words = vec![kind.to_owned()];
     if document == Document::Engine {
         if let Some(version) = &target.version {
             words.push(format!("version {version}"));
@@ -253,16 +256,16 @@ fn line(
             false => "asks for no token".to_owned(),
         },
     );
-    let without: Vec<&str> = seen
+    let missing: Vec<&str> = diagnosis
         .absent
         .iter()
         .filter(|name| !target.capabilities.contains(**name))
         .copied()
         .collect();
-    if !without.is_empty() {
+    if !missing.is_empty() {
         words.push(format!(
             "without {} (--capabilities says otherwise)",
-            without.join(", ")
+            missing.join(", ")
         ));
     }
     format!("{url}: {}", words.join(", "))
@@ -282,7 +285,7 @@ mod tests {
             ("http://a:1/health", "http://a:1"),
             ("http://v1/opa", "http://v1/opa"),
         ] {
-            assert_eq!(outside(url), expected);
+            assert_eq!(api_base_url(url), expected);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use clap::Args;
 
 use super::connection::ConnectionArgs;
-use super::detect::outside;
+use super::detect::api_base_url;
 use super::run::limit;
 use super::{Console, Failed};
 use crate::catalogue::Document;
@@ -47,8 +47,8 @@ pub(super) fn doctor(arguments: &Arguments, console: &mut Console<'_>) -> Result
             "an address holds no credentials; see --token-env, --header",
         ));
     }
-    let asked = outside(&arguments.url);
-    let base = Base::parse(&asked).map_err(Failed::usage)?;
+    let base_url = api_base_url(&arguments.url);
+    let base = Base::parse(&base_url).map_err(Failed::usage)?;
     let mut connection = arguments.reached.connection()?;
     connection.timeout = limit(arguments.timeout)?;
     let tokens = arguments
@@ -66,18 +66,18 @@ pub(super) fn doctor(arguments: &Arguments, console: &mut Console<'_>) -> Result
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let seen = runtime.block_on(doctor.examine());
-    if asked != arguments.url.trim_end_matches('/') {
-        let what = format!("{} is inside the API: {asked} is asked", arguments.url);
-        writeln!(console.out, "{}", line(&Finding::note("address", what)))?;
+    let diagnosis = runtime.block_on(doctor.examine());
+    if base_url != arguments.url.trim_end_matches('/') {
+        let message = format!("{} is inside the API: {base_url} is asked", arguments.url);
+        writeln!(console.out, "{}", line(&Finding::note("address", message)))?;
     }
-    for finding in &seen.findings {
+    for finding in &diagnosis.findings {
         writeln!(console.out, "{}", line(finding))?;
     }
-    if let Some(next) = next(&seen, &server.base.url, arguments) {
+    if let Some(next) = next(&diagnosis, &server.base.url, arguments) {
         writeln!(console.out, "\nnext: {next}")?;
     }
-    let code = match (seen.reached, seen.is_sound()) {
+    let code = match (diagnosis.reached, diagnosis.is_sound()) {
         (false, _) => Conclusion::Unreachable.exit_code(),
         (true, false) => Conclusion::Incomplete.exit_code(),
         (true, true) => 0,
@@ -100,30 +100,33 @@ fn line(finding: &Finding) -> String {
 
 /// Returns the recommended command: a run, or another inspection with a token. None if there is
 /// nothing to recommend.
-fn next(seen: &Diagnosis, url: &str, arguments: &Arguments) -> Option<String> {
+fn next(diagnosis: &Diagnosis, url: &str, arguments: &Arguments) -> Option<String> {
     let mut words = vec!["conformance".to_owned()];
-    if seen.locked {
+    if diagnosis.locked {
         words.extend(["doctor".to_owned(), url.to_owned()]);
-    } else if seen.apis.is_empty() || !seen.is_sound() {
+    } else if diagnosis.apis.is_empty() || !diagnosis.is_sound() {
         return None;
     } else {
         words.push("run".to_owned());
-        words.extend(seen.apis.iter().map(|api| match api {
+        words.extend(diagnosis.apis.iter().map(|api| match api {
             Document::Engine => format!("--engine-url={url}"),
             Document::Control => format!("--control-url={url}"),
         }));
-        let vendor = seen.vendor.as_deref().or(seen.product);
+        let vendor = diagnosis.vendor.as_deref().or(diagnosis.product);
         words.extend(vendor.map(|vendor| format!("--vendor={vendor}")));
         // A run by address requests every capability, which suits a server without gaps. For one
         // with gaps, only the detected capabilities are proposed.
-        if !seen.absent.is_empty() && !seen.capabilities.is_empty() {
-            words.push(format!("--capabilities={}", seen.capabilities.join(",")));
+        if !diagnosis.absent.is_empty() && !diagnosis.capabilities.is_empty() {
+            words.push(format!(
+                "--capabilities={}",
+                diagnosis.capabilities.join(",")
+            ));
         }
         words.push("--report=html=report.html".to_owned());
     }
     let variable = arguments.reached.token_env.as_deref();
     // A variable name of the user's choice, or the placeholder TOKEN.
-    let variable = variable.or(seen.locked.then_some("TOKEN"));
+    let variable = variable.or(diagnosis.locked.then_some("TOKEN"));
     words.extend(variable.map(|name| format!("--token-env={name}")));
     if let Some(path) = &arguments.reached.cacert {
         words.push(format!("--cacert={}", path.display()));

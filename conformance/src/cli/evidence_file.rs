@@ -21,7 +21,7 @@ pub(super) fn judged(events: &[Event], path: &Path) -> Result<TargetSummary, Fai
 }
 
 /// Creates the error for a file with a line that is not an event.
-fn no_event(path: &Path, text: &str, number: usize, error: &serde_json::Error) -> Failed {
+fn invalid_event(path: &Path, text: &str, number: usize, error: &serde_json::Error) -> Failed {
     // Other reports are a single JSON value, or not JSON.
     let is_evidence = number > 1 && serde_json::from_str::<IgnoredAny>(text).is_err();
     Failed::usage(match is_evidence {
@@ -44,7 +44,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Event>, Failed> {
         match Event::read(line) {
             Ok(event) => events.push(event),
             Err(error) if error.is_eof() && !line.ends_with('\n') && number > 1 => break,
-            Err(error) => return Err(no_event(path, &text, number, &error)),
+            Err(error) => return Err(invalid_event(path, &text, number, &error)),
         }
     }
     evidence::curl::restore(&mut events);

@@ -51,8 +51,8 @@ pub(super) fn explain(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, 
 /// Creates the error for an id that no clause has; the id may be a path above several clauses.
 fn unknown(catalogue: &Catalogue, id: &str) -> Failed {
     let ids = || catalogue.with_packs().map(|clause| clause.id.as_str());
-    let below = Pattern::parse(id).map(|path| ids().filter(|id| path.matches(id)).count());
-    match below {
+    let matching = Pattern::parse(id).map(|path| ids().filter(|id| path.matches(id)).count());
+    match matching {
         Ok(rules @ 1..) => Failed::usage(format!(
             "`{id}` is above {rules} rules: `conformance list '{id}'` shows them"
         )),

@@ -37,7 +37,7 @@ impl<'a> Lists<'a> {
         let ids = rules.iter().copied();
         let known = match self.failing {
             None => KnownList::embedded(target, ids.clone()).map_err(Failed::usage)?,
-            Some(path) => match carried(path) {
+            Some(path) => match embedded_name(path) {
                 Some(name) => KnownList::embedded(name, ids.clone()).map_err(Failed::usage)?,
                 None => add(KnownList::default(), Kind::Failing, path, &rules)?,
             },
@@ -53,7 +53,7 @@ impl<'a> Lists<'a> {
 }
 
 /// Returns the name of the embedded list that the path names, if no such file exists.
-fn carried(path: &Path) -> Option<&'static str> {
+fn embedded_name(path: &Path) -> Option<&'static str> {
     let name = path.to_str().filter(|_| !path.exists())?;
     let mut names = KNOWN.iter().map(|(name, _)| *name);
     names.find(|known| *known == name)

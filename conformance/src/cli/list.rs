@@ -72,7 +72,7 @@ pub(super) fn list(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, Fai
     match arguments.format {
         Format::Text => {
             for entry in entries {
-                let shown = match (&entry.scenario, entry.pending) {
+                let state = match (&entry.scenario, entry.pending) {
                     (Some(_), _) => "scenario",
                     (None, true) => "pending",
                     (None, false) => "-",
@@ -86,7 +86,7 @@ pub(super) fn list(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, Fai
                 let level = entry
                     .binding
                     .map_or_else(|| level.to_string(), |binding| binding.to_string());
-                writeln!(out, "{level:6} {capability:14} {shown:9} {id}")?;
+                writeln!(out, "{level:6} {capability:14} {state:9} {id}")?;
             }
         }
         Format::Json => {

@@ -235,11 +235,13 @@ fn with_command(mut arguments: Vec<OsString>) -> Vec<OsString> {
     if arguments.is_empty() {
         arguments.push("conformance".into());
     }
-    let runs = arguments.get(1).is_none_or(|word| {
-        let word = word.to_string_lossy();
-        !["-h", "--help", "-V", "--version"].contains(&word.as_ref())
-            && (word.starts_with(['-', '@']) || word.contains(['/', '*', '?', '[', '{']))
-            || Document::ALL.iter().any(|document| document.name() == word)
+    let runs = arguments.get(1).is_none_or(|argument| {
+        let argument = argument.to_string_lossy();
+        !["-h", "--help", "-V", "--version"].contains(&argument.as_ref())
+            && (argument.starts_with(['-', '@']) || argument.contains(['/', '*', '?', '[', '{']))
+            || Document::ALL
+                .iter()
+                .any(|document| document.name() == argument)
     });
     if runs {
         arguments.insert(1, "run".into());

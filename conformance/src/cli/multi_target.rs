@@ -17,7 +17,7 @@ use crate::report::{self, Conclusion, Digest, FileReport, Format};
 /// One of several targets, with the options of its run.
 struct TargetRun {
     /// Word in file names that distinguishes this target from the others.
-    word: String,
+    label: String,
     options: RunOptions,
 }
 
@@ -37,14 +37,14 @@ pub(super) fn run(arguments: RunArguments, console: &mut Console<'_>) -> Result<
 fn compare(options: &RunOptions, console: &mut Console<'_>) -> Result<u8, Failed> {
     let targets = targets(options)?;
     let (mut digests, mut worst) = (Vec::<Digest>::new(), Conclusion::Conformant);
-    for TargetRun { word, options } in &targets {
+    for TargetRun { label, options } in &targets {
         let seed = digests.first().and_then(|first| first.started.as_ref());
         let seed = options.seed.or(seed.map(|started| started.seed));
         let options = RunOptions {
             seed,
             ..options.clone()
         };
-        writeln!(console.out, "== {word}")?;
+        writeln!(console.out, "== {label}")?;
         let Some(digest) = judge(&options, None, console)? else {
             return Ok(Conclusion::Incomplete.exit_code());
         };
@@ -58,15 +58,15 @@ fn compare(options: &RunOptions, console: &mut Console<'_>) -> Result<u8, Failed
         report::write(&digests, report).map_err(|error| Failed::at(&report.path, &error))?;
         writeln!(console.out, "report: {}", report.path.display())?;
     }
-    let words: Vec<&str> = targets.iter().map(|one| one.word.as_str()).collect();
-    writeln!(console.out, "== {}", words.join(" and "))?;
-    let again = again(&targets, &digests, console)?;
+    let labels: Vec<&str> = targets.iter().map(|one| one.label.as_str()).collect();
+    writeln!(console.out, "== {}", labels.join(" and "))?;
+    let repeated = repeat_runs(&targets, &digests, console)?;
     let stopped = |run: &Digest| run.conclusion() == Conclusion::Interrupted;
-    if again.iter().flatten().any(stopped) {
+    if repeated.iter().flatten().any(stopped) {
         return Ok(Conclusion::Interrupted.exit_code());
     }
-    let found = Comparison::of(&digests, &again).called(&words);
-    for line in found.lines() {
+    let comparison = Comparison::of(&digests, &repeated).with_labels(&labels);
+    for line in comparison.lines() {
         writeln!(console.out, "{line}")?;
     }
     Ok(worst.exit_code())
@@ -75,7 +75,7 @@ fn compare(options: &RunOptions, console: &mut Console<'_>) -> Result<u8, Failed
 /// Returns each target with its options: the rules by which all targets can be judged, and separate
 /// files.
 fn targets(options: &RunOptions) -> Result<Vec<TargetRun>, Failed> {
-    let alone = [
+    let single_target_options = [
         ("--engine-url", options.engine_url.is_some()),
         ("--control-url", options.control_url.is_some()),
         ("--token-env", options.token_env.is_some()),
@@ -83,18 +83,18 @@ fn targets(options: &RunOptions) -> Result<Vec<TargetRun>, Failed> {
         ("--vendor", options.vendor.is_some()),
         ("--target-version", options.target_version.is_some()),
     ];
-    if let Some((flag, _)) = alone.iter().find(|(_, given)| *given) {
+    if let Some((flag, _)) = single_target_options.iter().find(|(_, is_set)| *is_set) {
         return Err(Failed::usage(format!(
             "{flag} goes with one target; of several, each is described by its own file"
         )));
     }
     let mut common = Document::ALL.to_vec();
-    let mut words: Vec<String> = Vec::new();
+    let mut labels: Vec<String> = Vec::new();
     for name in &options.target {
         let target = describe(name)?;
         let has = documents(&target);
         common.retain(|document| has.contains(document));
-        words.push(word(&target.name, &words));
+        labels.push(label(&target.name, &labels));
     }
     let mut rules = options.rules.clone();
     if rules.is_empty() {
@@ -103,31 +103,31 @@ fn targets(options: &RunOptions) -> Result<Vec<TargetRun>, Failed> {
     if rules.is_empty() {
         return Err(Failed::usage("there is no API that all targets have"));
     }
-    let names = options.target.iter().zip(words);
-    let one = names.map(|(name, word)| TargetRun {
+    let names = options.target.iter().zip(labels);
+    let runs = names.map(|(name, label)| TargetRun {
         options: RunOptions {
             target: vec![name.clone()],
             rules: rules.clone(),
-            report: own(options, &word),
-            repro: options.repro.as_ref().map(|folder| folder.join(&word)),
+            report: reports_for(options, &label),
+            repro: options.repro.as_ref().map(|folder| folder.join(&label)),
             compared: true,
             ..options.clone()
         },
-        word,
+        label,
     });
-    Ok(one.collect())
+    Ok(runs.collect())
 }
 
 /// Converts the name of a target to a word for file names; a repeated name gets a number.
-fn word(name: &str, taken: &[String]) -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
-    let word: String = name
+fn label(name: &str, taken: &[String]) -> String {
+    let is_allowed = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    let label: String = name
         .chars()
-        .map(|letter| if plain(letter) { letter } else { '-' })
+        .map(|letter| if is_allowed(letter) { letter } else { '-' })
         .collect();
-    let mut words =
-        std::iter::once(word.clone()).chain((2..).map(|number| format!("{word}-{number}")));
-    words.find(|word| !taken.contains(word)).unwrap_or(word)
+    let mut labels =
+        std::iter::once(label.clone()).chain((2..).map(|number| format!("{label}-{number}")));
+    labels.find(|label| !taken.contains(label)).unwrap_or(label)
 }
 
 /// Returns the requested HTML reports, which show all targets together.
@@ -137,24 +137,25 @@ fn pages(options: &RunOptions) -> impl Iterator<Item = &FileReport> {
 }
 
 /// Returns the other requested reports for one target, in separate files.
-fn own(options: &RunOptions, word: &str) -> Vec<FileReport> {
+fn reports_for(options: &RunOptions, label: &str) -> Vec<FileReport> {
     let reports = options.report.iter();
-    let own = reports.filter(|report| report.format != Format::Html);
-    own.map(|report| FileReport {
-        format: report.format,
-        path: beside(&report.path, word),
-    })
-    .collect()
+    let reports = reports.filter(|report| report.format != Format::Html);
+    reports
+        .map(|report| FileReport {
+            format: report.format,
+            path: path_with_label(&report.path, label),
+        })
+        .collect()
 }
 
 /// Inserts a word before the extension of a file, as in `run.opa.ndjson`.
-fn beside(path: &Path, word: &str) -> PathBuf {
+fn path_with_label(path: &Path, label: &str) -> PathBuf {
     let Some(stem) = path.file_stem() else {
         return path.to_owned();
     };
     let mut name = stem.to_owned();
     name.push(".");
-    name.push(word);
+    name.push(label);
     if let Some(ending) = path.extension() {
         name.push(".");
         name.push(ending);
@@ -164,7 +165,7 @@ fn beside(path: &Path, word: &str) -> PathBuf {
 
 /// Reruns, on each target, the rules whose requests show behaviour that no rule covers. These runs
 /// are neither shown nor written.
-fn again(
+fn repeat_runs(
     targets: &[TargetRun],
     digests: &[Digest],
     console: &mut Console<'_>,
@@ -178,20 +179,20 @@ fn again(
         "sending the requests of {} rules again",
         rules.len()
     )?;
-    let mut again = Vec::new();
+    let mut repeated = Vec::new();
     for TargetRun { options, .. } in targets {
         let mut runs = Vec::new();
         // First with the same number of jobs, then one rule at a time.
         for jobs in [options.jobs, Some(NonZeroUsize::MIN)] {
-            runs.extend(quietly(options, &rules, jobs)?);
+            runs.extend(run_silently(options, &rules, jobs)?);
         }
-        again.push(runs);
+        repeated.push(runs);
     }
-    Ok(again)
+    Ok(repeated)
 }
 
 /// Runs these rules without any output.
-fn quietly(
+fn run_silently(
     options: &RunOptions,
     rules: &BTreeSet<String>,
     jobs: Option<NonZeroUsize>,
@@ -210,10 +211,10 @@ fn quietly(
         progress: Some(Progress::None),
         ..options.clone()
     };
-    let mut nowhere = (io::sink(), io::sink());
+    let mut sinks = (io::sink(), io::sink());
     let mut silent = Console {
-        out: &mut nowhere.0,
-        err: &mut nowhere.1,
+        out: &mut sinks.0,
+        err: &mut sinks.1,
         colour: false,
         watched: false,
     };
@@ -231,11 +232,11 @@ mod tests {
             ("out/run", "out/run.opa"),
             ("a.b/run.tar.gz", "a.b/run.tar.opa.gz"),
         ] {
-            assert_eq!(beside(Path::new(path), "opa"), Path::new(expected));
+            assert_eq!(path_with_label(Path::new(path), "opa"), Path::new(expected));
         }
         let taken = ["opa".to_owned(), "opa-2".to_owned()];
         for (name, expected) in [("a/b c", "a-b-c"), ("opa", "opa-3")] {
-            assert_eq!(word(name, &taken), expected);
+            assert_eq!(label(name, &taken), expected);
         }
     }
 }

@@ -307,7 +307,7 @@ pub(super) enum Progress {
 
 impl Colour {
     /// Whether to use colours; `console` is whether the console shows them.
-    pub(super) fn wanted(self, console: bool) -> bool {
+    pub(super) fn is_enabled(self, console: bool) -> bool {
         match self {
             Self::Auto => console,
             Self::Always => true,
@@ -320,16 +320,16 @@ impl Colour {
 ///
 /// # Errors
 /// The variable is not a number.
-pub(super) fn eventual_timeout(given: Option<f64>) -> Result<Option<f64>, Failed> {
+pub(super) fn eventual_timeout(value: Option<f64>) -> Result<Option<f64>, Failed> {
     const FORMER: &str = "CONFORMANCE_PATIENCE";
-    match (given, std::env::var(FORMER)) {
+    match (value, std::env::var(FORMER)) {
         (None, Ok(text)) => match text.parse() {
             Ok(seconds) => Ok(Some(seconds)),
             Err(_) => Err(Failed::usage(format!(
                 "invalid {FORMER} {text}: expected a time limit in seconds"
             ))),
         },
-        (given, _) => Ok(given),
+        (value, _) => Ok(value),
     }
 }
 
@@ -347,7 +347,7 @@ impl RunArguments {
             |error: &dyn std::fmt::Display| Failed::usage(format!("{}: {error}", path.display()));
         let text = fs::read_to_string(&path).map_err(|error| named(&error))?;
         let file: RunOptions = toml::from_str(&text).map_err(|error| named(&error))?;
-        Ok(self.options.over(file).with_pack())
+        Ok(self.options.or_defaults(file).with_pack())
     }
 }
 
@@ -359,47 +359,47 @@ impl RunOptions {
         self
     }
 
-    /// Merges two sets of options; values of `below` apply where these are unset.
-    fn over(self, below: Self) -> Self {
-        fn list<T>(own: Vec<T>, below: Vec<T>) -> Vec<T> {
-            if own.is_empty() { below } else { own }
+    /// Merges two sets of options; values of `defaults` apply where these are unset.
+    fn or_defaults(self, defaults: Self) -> Self {
+        fn list<T>(own: Vec<T>, defaults: Vec<T>) -> Vec<T> {
+            if own.is_empty() { defaults } else { own }
         }
         Self {
-            rules: list(self.rules, below.rules),
-            profile: self.profile.or(below.profile),
-            pack: self.pack.or(below.pack),
-            skip: list(self.skip, below.skip),
-            shard: self.shard.or(below.shard),
-            engine_url: self.engine_url.or(below.engine_url),
-            control_url: self.control_url.or(below.control_url),
-            target: list(self.target, below.target),
-            program: self.program.or(below.program),
-            vendor: self.vendor.or(below.vendor),
-            capabilities: list(self.capabilities, below.capabilities),
-            target_version: self.target_version.or(below.target_version),
-            run_unclaimed: self.run_unclaimed.or(below.run_unclaimed),
-            mode: self.mode.or(below.mode),
-            allow_full_mode: self.allow_full_mode.or(below.allow_full_mode),
-            namespace: self.namespace.or(below.namespace),
-            ledger: self.ledger.or(below.ledger),
-            jobs: self.jobs.or(below.jobs),
-            seed: self.seed.or(below.seed),
-            repeat: self.repeat.or(below.repeat),
-            detect_flaky: self.detect_flaky.or(below.detect_flaky),
-            fail_fast: self.fail_fast.or(below.fail_fast),
-            max_fail: self.max_fail.or(below.max_fail),
-            timeout: self.timeout.or(below.timeout),
-            eventual_timeout: self.eventual_timeout.or(below.eventual_timeout),
-            header: list(self.header, below.header),
-            token_env: self.token_env.or(below.token_env),
-            cacert: self.cacert.or(below.cacert),
-            insecure: self.insecure.or(below.insecure),
-            report: list(self.report, below.report),
-            repro: self.repro.or(below.repro),
-            known_failing: self.known_failing.or(below.known_failing),
-            known_flaky: self.known_flaky.or(below.known_flaky),
-            color: self.color.or(below.color),
-            progress: self.progress.or(below.progress),
+            rules: list(self.rules, defaults.rules),
+            profile: self.profile.or(defaults.profile),
+            pack: self.pack.or(defaults.pack),
+            skip: list(self.skip, defaults.skip),
+            shard: self.shard.or(defaults.shard),
+            engine_url: self.engine_url.or(defaults.engine_url),
+            control_url: self.control_url.or(defaults.control_url),
+            target: list(self.target, defaults.target),
+            program: self.program.or(defaults.program),
+            vendor: self.vendor.or(defaults.vendor),
+            capabilities: list(self.capabilities, defaults.capabilities),
+            target_version: self.target_version.or(defaults.target_version),
+            run_unclaimed: self.run_unclaimed.or(defaults.run_unclaimed),
+            mode: self.mode.or(defaults.mode),
+            allow_full_mode: self.allow_full_mode.or(defaults.allow_full_mode),
+            namespace: self.namespace.or(defaults.namespace),
+            ledger: self.ledger.or(defaults.ledger),
+            jobs: self.jobs.or(defaults.jobs),
+            seed: self.seed.or(defaults.seed),
+            repeat: self.repeat.or(defaults.repeat),
+            detect_flaky: self.detect_flaky.or(defaults.detect_flaky),
+            fail_fast: self.fail_fast.or(defaults.fail_fast),
+            max_fail: self.max_fail.or(defaults.max_fail),
+            timeout: self.timeout.or(defaults.timeout),
+            eventual_timeout: self.eventual_timeout.or(defaults.eventual_timeout),
+            header: list(self.header, defaults.header),
+            token_env: self.token_env.or(defaults.token_env),
+            cacert: self.cacert.or(defaults.cacert),
+            insecure: self.insecure.or(defaults.insecure),
+            report: list(self.report, defaults.report),
+            repro: self.repro.or(defaults.repro),
+            known_failing: self.known_failing.or(defaults.known_failing),
+            known_flaky: self.known_flaky.or(defaults.known_flaky),
+            color: self.color.or(defaults.color),
+            progress: self.progress.or(defaults.progress),
             called: self.called,
             compared: self.compared,
         }

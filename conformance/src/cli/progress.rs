@@ -85,7 +85,7 @@ impl<'a> Observer<'a> {
     }
 
     /// Sets the profile by which the results are judged, if there is one.
-    pub(super) fn by(self, profile: Option<&'static Profile>) -> Self {
+    pub(super) fn with_profile(self, profile: Option<&'static Profile>) -> Self {
         Self { profile, ..self }
     }
 

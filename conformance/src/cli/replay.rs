@@ -134,14 +134,14 @@ pub(super) fn replay(arguments: Arguments, console: &mut Console<'_>) -> Result<
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
-    let stories = started
+    let recorded_rules = started
         .chosen
         .iter()
         .filter(|chosen| pattern.matches(&chosen.rule))
         // A rule without a scenario is reported only if requested by id.
         .filter(|chosen| chosen.setup.is_some() || pattern.names(&chosen.rule))
         .map(|chosen| RecordedRule::of(&events, started, chosen));
-    let code = runtime.block_on(all(&replay, stories, console))?;
+    let code = runtime.block_on(all(&replay, recorded_rules, console))?;
     ledger.close(true);
     if ledger::path(&folder, &run).exists() {
         writeln!(console.out, "what is left: conformance cleanup --run {run}")?;
@@ -166,11 +166,11 @@ fn run(started: &RunStarted) -> Result<String, Failed> {
 
 async fn all(
     replay: &Replay<'_>,
-    stories: impl Iterator<Item = RecordedRule<'_>>,
+    recorded_rules: impl Iterator<Item = RecordedRule<'_>>,
     console: &mut Console<'_>,
 ) -> Result<u8, Failed> {
     let mut count = Count::default();
-    for recorded in stories {
+    for recorded in recorded_rules {
         writeln!(console.out, "{}", recorded.rule)?;
         let (mut same, mut write_error) = (true, Ok(()));
         let ended = replay

@@ -103,17 +103,17 @@ fn diff(
             ([true, false], [first, _]) => first.push(run),
             ([false, true], [_, other]) => other.push(run),
             ([true, true], _) => {
-                let why = "both runs are of its target, so it does not tell one from the other";
-                return Err(Failed::at(path, &why));
+                let message = "both runs are of its target, so it does not tell one from the other";
+                return Err(Failed::at(path, &message));
             }
             ([false, false], _) => return Err(Failed::at(path, &"neither run is of its target")),
         }
     }
-    let found = Comparison::of(&runs, &more);
-    for line in found.lines() {
+    let comparison = Comparison::of(&runs, &more);
+    for line in comparison.lines() {
         writeln!(console.out, "{line}")?;
     }
-    Ok(u8::from(found.differs()))
+    Ok(u8::from(comparison.differs()))
 }
 
 fn is_same_target(one: &Digest, other: &Digest) -> bool {
@@ -143,17 +143,17 @@ fn merge(shards: &[PathBuf], output: &Path, console: &mut Console<'_>) -> Result
 
 /// Shows the evidence and writes the reports; the exit code is that of the first run that is
 /// not conformant, if any.
-fn show(arguments: &EvidenceArgs, again: bool, console: &mut Console<'_>) -> Result<u8, Failed> {
+fn show(arguments: &EvidenceArgs, rejudge: bool, console: &mut Console<'_>) -> Result<u8, Failed> {
     if arguments.evidence.is_empty() {
         return Err(Failed::usage("no evidence is given"));
     }
-    let asks = |format| {
+    let has_format = |format| {
         arguments
             .report
             .iter()
             .any(|report| report.format == format)
     };
-    if asks(Format::Ndjson) {
+    if has_format(Format::Ndjson) {
         return Err(Failed::usage(
             "evidence cannot be made from evidence; use another format",
         ));
@@ -181,9 +181,9 @@ fn show(arguments: &EvidenceArgs, again: bool, console: &mut Console<'_>) -> Res
     let digests = arguments
         .evidence
         .iter()
-        .map(|path| digest(path, &lists, again))
+        .map(|path| digest(path, &lists, rejudge))
         .collect::<Result<Vec<_>, _>>()?;
-    let paint = Paint(arguments.color.wanted(console.colour));
+    let paint = Paint(arguments.color.is_enabled(console.colour));
     for digest in &digests {
         write!(console.out, "{}", report::terminal(digest, paint))?;
     }
@@ -198,10 +198,10 @@ fn show(arguments: &EvidenceArgs, again: bool, console: &mut Console<'_>) -> Res
 }
 
 /// Returns the digest of an evidence file, with the known deviations of the target. The evidence is
-/// judged again if `again` is set.
-fn digest(path: &Path, lists: &Lists<'_>, again: bool) -> Result<Digest, Failed> {
+/// judged again if `rejudge` is set.
+fn digest(path: &Path, lists: &Lists<'_>, rejudge: bool) -> Result<Digest, Failed> {
     let mut events = read(path)?;
-    if again {
+    if rejudge {
         events = Suite::judge_again(events).map_err(|error| Failed::at(path, &error))?;
     }
     let target = judged(&events, path)?;

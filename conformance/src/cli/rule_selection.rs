@@ -26,16 +26,16 @@ impl Choice {
                 "invalid shard `{shard}`: expected I/N with 1 ≤ I ≤ N"
             ))
         };
-        let (number, of) = shard.split_once('/').ok_or_else(wrong)?;
+        let (number, total) = shard.split_once('/').ok_or_else(wrong)?;
         let number: usize = number.parse().map_err(|_| wrong())?;
-        let of: usize = of.parse().map_err(|_| wrong())?;
-        if !(1..=of).contains(&number) {
+        let total: usize = total.parse().map_err(|_| wrong())?;
+        if !(1..=total).contains(&number) {
             return Err(wrong());
         }
         let mut place = 0;
         self.ids.retain(|_| {
             place += 1;
-            place % of == number % of
+            place % total == number % total
         });
         self.named.retain(|id| self.ids.contains(id));
         Ok(self)
@@ -53,33 +53,33 @@ impl Choice {
         let skipped = patterns(catalogue, skipped)?;
         let clauses = catalogue.clauses().iter().map(|clause| &clause.id);
         let of_profile = clauses.filter(|id| profile.binding(id).is_some());
-        let left = of_profile.filter(|id| !skipped.iter().any(|one| one.matches(id)));
+        let remaining = of_profile.filter(|id| !skipped.iter().any(|one| one.matches(id)));
         Ok(Self {
-            ids: left.cloned().collect(),
+            ids: remaining.cloned().collect(),
             named: Vec::new(),
         })
     }
 
-    /// Selects every clause that matches a pattern of `wanted` (all of the documents, if there is
-    /// none) and no pattern of `skipped`. Clauses that HTTP cannot show are never selected.
+    /// Selects every clause that matches a pattern of `requested` (all of the documents, if there
+    /// is none) and no pattern of `skipped`. Clauses that HTTP cannot show are never selected.
     ///
     /// # Errors
     /// A pattern that is not a glob or matches nothing, a file that cannot be read, files without
-    /// any pattern for `wanted`, an id of a clause that HTTP cannot show.
+    /// any pattern for `requested`, an id of a clause that HTTP cannot show.
     pub(super) fn of(
         catalogue: &Catalogue,
-        wanted: &[String],
+        requested: &[String],
         skipped: &[String],
     ) -> Result<Self, Failed> {
-        let files = wanted.join(" ");
-        let wanted = patterns(catalogue, wanted)?;
-        if wanted.is_empty() && !files.is_empty() {
+        let files = requested.join(" ");
+        let requested = patterns(catalogue, requested)?;
+        if requested.is_empty() && !files.is_empty() {
             return Err(Failed::usage(format!("no rule stands in {files}")));
         }
         let skipped = patterns(catalogue, skipped)?;
         let mut choice = Self::default();
-        for clause in catalogue.chosen(&wanted, &skipped) {
-            let named = wanted.iter().any(|pattern| pattern.names(&clause.id));
+        for clause in catalogue.chosen(&requested, &skipped) {
+            let named = requested.iter().any(|pattern| pattern.names(&clause.id));
             if clause.level == Level::Unobservable {
                 if named {
                     return Err(unobservable(clause));
@@ -125,9 +125,9 @@ fn patterns(catalogue: &Catalogue, texts: &[String]) -> Result<Vec<Pattern>, Fai
 
 fn pattern(catalogue: &Catalogue, text: &str) -> Result<Pattern, Failed> {
     if text.contains("://") {
-        let why =
+        let message =
             format!("invalid rule `{text}`: pass an address with --engine-url or --control-url");
-        return Err(Failed::usage(why));
+        return Err(Failed::usage(message));
     }
     let pattern = Pattern::parse(text).map_err(Failed::usage)?;
     let ids = catalogue.with_packs().map(|clause| clause.id.as_str());

@@ -64,13 +64,13 @@ pub(super) fn judge(
     target
         .capabilities
         .extend(needed.iter().map(|name| (*name).to_owned()));
-    let asked = detect::RequestedCapabilities { chosen, needed };
-    let look = detect::look(&mut options, &mut target, &connection, &asked)?;
+    let requested = detect::RequestedCapabilities { chosen, needed };
+    let detection = detect::detect(&mut options, &mut target, &connection, &requested)?;
     if let Some(name) = &options.called {
         target.name.clone_from(name);
     }
     let options = &options;
-    for line in &look.lines {
+    for line in &detection.lines {
         writeln!(console.err, "{line}")?;
     }
     let known = match known {
@@ -82,8 +82,8 @@ pub(super) fn judge(
         known: &known,
         reports,
         connection,
-        look,
-        paint: Paint(options.color.unwrap_or_default().wanted(console.colour)),
+        detection,
+        paint: Paint(options.color.unwrap_or_default().is_enabled(console.colour)),
         target,
         choice,
         profile,
@@ -93,11 +93,11 @@ pub(super) fn judge(
         return Ok(None);
     }
     let (suite, mut digest, mut write_error) = plan.round(0, None, console)?;
-    digest.again = Some(rerun_command::command(options));
+    digest.rerun_command = Some(rerun_command::command(options));
     digest.one_at_a_time = options.jobs.map_or_else(default_jobs, |jobs| jobs.get()) == 1;
     let times = options.repeat.or(options.detect_flaky);
     if let Some(times) = times.map(NonZeroU32::get).filter(|times| *times > 1) {
-        write_error = plan.further(times, &mut digest, console)?.or(write_error);
+        write_error = plan.repeat(times, &mut digest, console)?.or(write_error);
     }
     for report in &plan.reports {
         report::write(std::slice::from_ref(&digest), report)
@@ -105,13 +105,16 @@ pub(super) fn judge(
     }
     let repro = options.repro.as_ref();
     let repro = repro.map(|folder| (folder, repro::write(&suite, &digest, folder)));
-    let shown = write_error.map_or(Ok(()), Err);
-    let shown = shown.and_then(|()| plan.show(&digest, suite.left(), console));
+    let write_result = write_error.map_or(Ok(()), Err);
+    let write_result = write_result.and_then(|()| plan.show(&digest, suite.remaining(), console));
     // The verdict is shown even if writing the reproducers fails.
     if let Some((folder, written)) = repro {
-        print_reproducer(console, &written.map_err(|why| Failed::at(folder, &why))?)?;
+        print_reproducer(
+            console,
+            &written.map_err(|error| Failed::at(folder, &error))?,
+        )?;
     }
-    match shown {
+    match write_result {
         // The reader may close the pipe early; the verdict remains valid.
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failed::Write(error)),
         _ => Ok(Some(digest)),
@@ -120,8 +123,8 @@ pub(super) fn judge(
 
 /// Reports how many reproducers were written; their paths follow from the rules.
 fn print_reproducer(console: &mut Console<'_>, written: &Reproducer) -> Result<(), Failed> {
-    for (rule, why) in &written.left_out {
-        writeln!(console.err, "no reproducer of {rule}: {why}")?;
+    for (rule, reason) in &written.left_out {
+        writeln!(console.err, "no reproducer of {rule}: {reason}")?;
     }
     writeln!(console.out, "reproducers: {} file(s)", written.files.len())?;
     Ok(())
@@ -133,7 +136,7 @@ struct Plan<'a> {
     known: &'a KnownList,
     reports: Vec<FileReport>,
     connection: Connection,
-    look: Detection,
+    detection: Detection,
     paint: Paint,
     target: Target,
     choice: Choice,
@@ -151,7 +154,7 @@ impl Plan<'_> {
         let (options, first) = (self.options, number == 0);
         let suite = self.suite(number, seed)?;
         let redactor = redactor(&self.target, &self.connection.headers);
-        let bearable = match options.max_fail {
+        let max_failures = match options.max_fail {
             Some(failures) => failures.get(),
             None if options.fail_fast == Some(true) => 1,
             None => usize::MAX,
@@ -162,14 +165,14 @@ impl Plan<'_> {
         };
         let reports = if first { &self.reports[..] } else { &[] };
         let observer = Observer::new(progress, self.known, self.paint, console, reports)?;
-        let mut observer = observer.by(self.profile);
+        let mut observer = observer.with_profile(self.profile);
         if options.compared {
             observer = observer.keeping_all();
         }
         suite.run(|mut event| {
             redactor.event(&mut event);
             observer.event(event);
-            if observer.failures() >= bearable {
+            if observer.failures() >= max_failures {
                 suite.stop();
             }
         });
@@ -179,7 +182,7 @@ impl Plan<'_> {
     }
 
     /// Repeats the run until there are `times` rounds, and adds the results to the digest.
-    fn further(
+    fn repeat(
         &mut self,
         times: u32,
         digest: &mut Digest,
@@ -234,8 +237,8 @@ impl Plan<'_> {
             .mode(options.mode)
             .own_target(options.allow_full_mode.unwrap_or_default())
             .probe(options.run_unclaimed.unwrap_or_default())
-            .refusal(self.look.refusal.clone())
-            .modules(self.look.modules.clone())
+            .refusal(self.detection.refusal.clone())
+            .modules(self.detection.modules.clone())
             .ledger(Some(options.ledger.clone().unwrap_or_else(ledger::folder)))
             .connection(self.connection.clone());
         let builder = match &options.namespace {
@@ -255,14 +258,18 @@ impl Plan<'_> {
     fn show(
         &self,
         digest: &Digest,
-        left: Option<(usize, String)>,
+        leftovers: Option<(usize, String)>,
         console: &mut Console<'_>,
     ) -> io::Result<()> {
         write!(console.out, "{}", report::terminal(digest, self.paint))?;
         // A submission writes the evidence into its own folder.
-        let taken =
+        let is_submission_evidence =
             |report: &&FileReport| self.options.called.is_some() && report.format == Format::Ndjson;
-        for report in self.reports.iter().filter(|report| !taken(report)) {
+        for report in self
+            .reports
+            .iter()
+            .filter(|report| !is_submission_evidence(report))
+        {
             writeln!(console.out, "report: {}", report.path.display())?;
         }
         let folder = self.options.ledger.clone().unwrap_or_else(ledger::folder);
@@ -270,14 +277,14 @@ impl Plan<'_> {
             && ledger::path(&folder, &started.run).exists()
         {
             let run = &started.run;
-            if let Some((count, path)) = left {
+            if let Some((count, path)) = leftovers {
                 writeln!(console.out, "{count} names may be left, such as {path}")?;
             }
-            let what = match digest.leaked.is_empty() {
+            let label = match digest.leaked.is_empty() {
                 true => "what may be left",
                 false => "what is left",
             };
-            writeln!(console.out, "{what}: conformance cleanup --run {run}")?;
+            writeln!(console.out, "{label}: conformance cleanup --run {run}")?;
         }
         Ok(())
     }

@@ -127,11 +127,11 @@ fn vacuity(console: &mut Console<'_>) -> Result<u8, Failed> {
     let target = Target::embedded().map_err(Failed::usage)?;
     let mut holding = 0;
     for server in TrivialServer::ALL {
-        let found = Suite::vacuity(&target, server).map_err(Failed::usage)?;
-        for rule in &found.holding {
+        let result = Suite::vacuity(&target, server).map_err(Failed::usage)?;
+        for rule in &result.holding {
             writeln!(console.out, "passes on a trivial server: {rule}")?;
         }
-        let (name, passed, run) = (server.name(), found.holding.len(), found.run);
+        let (name, passed, run) = (server.name(), result.holding.len(), result.run);
         writeln!(console.out, "{name}: {passed} of {run} rules pass")?;
         holding += passed;
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::{Console, Failed};
-use crate::run::interrupt::asked_to_end;
+use crate::run::interrupt::shutdown_requested;
 
 /// Time for which running tasks may delay the shutdown.
 const ENDS_WITHIN: Duration = Duration::from_millis(200);
@@ -29,21 +29,26 @@ pub(super) fn serve<S, L: Display>(
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
-    let served = runtime.block_on(until_asked(start, line, exit_on_stdin_close, console));
+    let served = runtime.block_on(serve_until_shutdown(
+        start,
+        line,
+        exit_on_stdin_close,
+        console,
+    ));
     runtime.shutdown_timeout(ENDS_WITHIN);
     served.map(|()| 0)
 }
 
-async fn until_asked<S, L: Display>(
+async fn serve_until_shutdown<S, L: Display>(
     start: impl Future<Output = Result<S, String>>,
     line: impl Fn(&S) -> L,
     exit_on_stdin_close: bool,
     console: &mut Console<'_>,
 ) -> Result<(), Failed> {
-    let mut asked = pin!(asked_to_end());
+    let mut shutdown = pin!(shutdown_requested());
     // Signal handlers are installed before the server is announced.
-    let begun = poll_fn(|context| Poll::Ready(asked.as_mut().poll(context))).await;
-    if let Poll::Ready(ended) = begun {
+    let first_poll = poll_fn(|context| Poll::Ready(shutdown.as_mut().poll(context))).await;
+    if let Poll::Ready(ended) = first_poll {
         return Ok(ended?);
     }
     let ended = async {
@@ -55,12 +60,12 @@ async fn until_asked<S, L: Display>(
     };
     let running = tokio::select! {
         started = start => started.map_err(Failed::Usage)?,
-        asked = &mut asked => return Ok(asked?),
+        shutdown = &mut shutdown => return Ok(shutdown?),
     };
     writeln!(console.out, "{}", line(&running))?;
     console.out.flush()?;
     tokio::select! {
-        asked = asked => Ok(asked?),
+        shutdown = shutdown => Ok(shutdown?),
         () = ended => Ok(()),
     }
 }

@@ -59,8 +59,8 @@ pub(super) fn submit(arguments: Arguments, console: &mut Console<'_>) -> Result<
         }
     }
     check_options(&options, arguments.instructions.as_deref())?;
-    let text = |path: &Path| fs::read_to_string(path).map_err(|why| Failed::at(path, &why));
-    let how = arguments.instructions.as_deref().map(text).transpose()?;
+    let text = |path: &Path| fs::read_to_string(path).map_err(|error| Failed::at(path, &error));
+    let instructions = arguments.instructions.as_deref().map(text).transpose()?;
     let target = own_target(&options).map(text).transpose()?;
     let command = command(&options, &name, &version);
     let folder = tempfile::tempdir()?;
@@ -82,22 +82,22 @@ pub(super) fn submit(arguments: Arguments, console: &mut Console<'_>) -> Result<
     let submission = Submission {
         events: &read(&path)?,
         command: &command,
-        how: how.as_deref().unwrap_or_default(),
+        instructions: instructions.as_deref().unwrap_or_default(),
         target: target.as_deref(),
     };
     let written = submission.write(&arguments.out);
-    let written = written.map_err(|why| Failed::at(&arguments.out, &why))?;
-    check(&written).map_err(|why| Failed::at(&written, &why))?;
+    let written = written.map_err(|error| Failed::at(&arguments.out, &error))?;
+    check(&written).map_err(|error| Failed::at(&written, &error))?;
     writeln!(console.out, "submission: {}", written.display())?;
     Ok(0)
 }
 
 /// Rejects options that a submission does not support or that are missing.
-fn check_options(options: &RunOptions, how: Option<&Path>) -> Result<(), Failed> {
+fn check_options(options: &RunOptions, instructions: Option<&Path>) -> Result<(), Failed> {
     if options.profile.is_none() {
         return Err(Failed::usage("a submission is by a profile: --profile"));
     }
-    for (flag, given) in [
+    for (flag, is_set) in [
         ("--skip", !options.skip.is_empty()),
         ("--repeat", options.repeat.is_some()),
         ("--detect-flaky", options.detect_flaky.is_some()),
@@ -108,14 +108,14 @@ fn check_options(options: &RunOptions, how: Option<&Path>) -> Result<(), Failed>
         ("--known-flaky", options.known_flaky.is_some()),
         ("a second --target", options.target.len() > 1),
     ] {
-        if given {
+        if is_set {
             return Err(Failed::usage(format!(
                 "a submission is one whole run without lists: not with {flag}"
             )));
         }
     }
     let by_address = options.engine_url.is_some() || options.control_url.is_some();
-    match by_address && how.is_none() {
+    match by_address && instructions.is_none() {
         true => Err(Failed::usage(
             "say with --instructions FILE how the server behind the address is had, built and started",
         )),
@@ -132,8 +132,8 @@ fn own_target(options: &RunOptions) -> Option<&Path> {
 
 /// Returns the command line that repeats the run of the submission.
 fn command(options: &RunOptions, name: &str, version: &str) -> String {
-    let again = rerun_command::command(options);
-    let rest = again.strip_prefix("conformance run").unwrap_or_default();
+    let rerun = rerun_command::command(options);
+    let rest = rerun.strip_prefix("conformance run").unwrap_or_default();
     let profile = options.profile.as_deref().unwrap_or_default();
     format!("conformance submit --profile {profile} --name {name} --target-version {version}{rest}")
 }

@@ -140,7 +140,10 @@ pub(super) fn describe(name: &str) -> Result<Target, Failed> {
         return Target::parse(text, &format!("targets/{name}.toml")).map_err(Failed::usage);
     }
     let path = Path::new(name);
-    if path.extension().is_some_and(|ending| ending == "toml") {
+    if path
+        .extension()
+        .is_some_and(|extension| extension == "toml")
+    {
         let text = fs::read_to_string(path).map_err(|error| Failed::at(path, &error))?;
         return Target::parse(&text, name).map_err(Failed::usage);
     }
@@ -169,19 +172,19 @@ mod tests {
 
     #[test]
     fn a_path_is_made_whole_and_a_name_is_left_to_the_search_path() {
-        for (given, whole) in [
+        for (path, is_absolute) in [
             ("opa", false),
             ("bin/opa", true),
             ("../opa", true),
             ("/bin/opa", true),
         ] {
-            let located = located(Path::new(given));
+            let located = located(Path::new(path));
             assert_eq!(
                 Path::new(&located).is_absolute(),
-                whole,
-                "{given}: {located}"
+                is_absolute,
+                "{path}: {located}"
             );
-            assert!(located.ends_with("opa"), "{given}: {located}");
+            assert!(located.ends_with("opa"), "{path}: {located}");
         }
     }
 }

@@ -53,8 +53,8 @@ pub(super) fn run(arguments: Arguments, console: &mut Console<'_>) -> Result<u8,
 /// reports which became better or worse. Ends when the user stops it, with the exit code of the
 /// last whole run.
 fn rerun(options: &RunOptions, path: &Path, console: &mut Console<'_>) -> Result<u8, Failed> {
-    let mut seen = stamp(path);
-    if seen.is_none() {
+    let mut last_stamp = stamp(path);
+    if last_stamp.is_none() {
         return Err(Failed::at(path, &"no such file to watch"));
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -90,16 +90,19 @@ fn rerun(options: &RunOptions, path: &Path, console: &mut Console<'_>) -> Result
             }
         }
         last = Some(digest);
-        let shown = path.display();
+        let display_path = path.display();
         let waited = runtime.block_on(async {
             // The signal handler is installed before the program announces that it waits.
-            let asked = tokio::spawn(interrupt::asked_to_end());
+            let shutdown = tokio::spawn(interrupt::shutdown_requested());
             tokio::task::yield_now().await;
-            writeln!(console.err, "waiting for {shown} to change; Ctrl-C ends")?;
-            wait_for_change(path, &seen, asked).await
+            writeln!(
+                console.err,
+                "waiting for {display_path} to change; Ctrl-C ends"
+            )?;
+            wait_for_change(path, &last_stamp, shutdown).await
         });
         match waited? {
-            Some(stamp) => seen = Some(stamp),
+            Some(stamp) => last_stamp = Some(stamp),
             None => return Ok(code),
         }
     }
@@ -115,7 +118,7 @@ fn stamp(path: &Path) -> Stamp {
 async fn wait_for_change(
     path: &Path,
     before: &Stamp,
-    mut asked: JoinHandle<io::Result<()>>,
+    mut shutdown: JoinHandle<io::Result<()>>,
 ) -> io::Result<Stamp> {
     let settled = async {
         let mut last = stamp(path);
@@ -130,10 +133,10 @@ async fn wait_for_change(
     };
     tokio::select! {
         now = settled => {
-            asked.abort();
+            shutdown.abort();
             Ok(now)
         }
-        stopped = &mut asked => stopped?.map(|()| None),
+        stopped = &mut shutdown => stopped?.map(|()| None),
     }
 }
 

@@ -12,11 +12,11 @@ use tokio::time::timeout;
 use crate::process_group::ProcessGroup;
 
 /// Timeout for an adapter to exit once its input is closed.
-const ENDS_WITHIN: Duration = Duration::from_secs(2);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum length of a reply line, in bytes.
-const LINE: u64 = 64 * 1024 * 1024;
+const MAX_LINE_BYTES: u64 = 64 * 1024 * 1024;
 /// Number of characters shown of an invalid reply line.
-const SHOWN: usize = 200;
+const MAX_EXCERPT_CHARS: usize = 200;
 
 /// Why there is no reply to judge.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -59,12 +59,12 @@ impl Adapter {
         }
     }
 
-    pub(super) async fn ask(&mut self, ask: &Value, limit: Duration) -> Result<Value, Broken> {
+    pub(super) async fn send(&mut self, request: &Value, limit: Duration) -> Result<Value, Broken> {
         let mut running = match self.running.take() {
             Some(running) => running,
             None => Running::start(&self.command)?,
         };
-        let answer = match timeout(limit, running.ask(ask)).await {
+        let answer = match timeout(limit, running.send(request)).await {
             Ok(answer) => answer,
             Err(_) => Err(Broken::Slow(limit)),
         };
@@ -84,7 +84,7 @@ impl Adapter {
     pub(super) async fn end(&mut self) {
         if let Some(mut running) = self.running.take() {
             drop(running.input.take());
-            let _ = timeout(ENDS_WITHIN, running.process.child.wait()).await;
+            let _ = timeout(EXIT_TIMEOUT, running.process.child.wait()).await;
         }
     }
 }
@@ -112,8 +112,8 @@ impl Running {
         })
     }
 
-    async fn ask(&mut self, ask: &Value) -> Result<Value, Broken> {
-        let line = format!("{ask}\n");
+    async fn send(&mut self, request: &Value) -> Result<Value, Broken> {
+        let line = format!("{request}\n");
         let written = async {
             let input = self.input.as_mut();
             let input = input.ok_or_else(|| io::Error::other("its input is closed"))?;
@@ -124,20 +124,20 @@ impl Running {
             return Err(self.ended().await);
         }
         let mut line = Vec::new();
-        let mut output = tokio::io::AsyncReadExt::take(&mut self.output, LINE);
+        let mut output = tokio::io::AsyncReadExt::take(&mut self.output, MAX_LINE_BYTES);
         match output.read_until(b'\n', &mut line).await {
             Ok(0) | Err(_) => return Err(self.ended().await),
             Ok(_) => {}
         }
         serde_json::from_slice(&line).map_err(|error| {
             let text = String::from_utf8_lossy(&line);
-            let shown = text.trim_end().chars().take(SHOWN).collect();
-            Broken::Garbled(shown, error.to_string())
+            let excerpt = text.trim_end().chars().take(MAX_EXCERPT_CHARS).collect();
+            Broken::Garbled(excerpt, error.to_string())
         })
     }
 
     async fn ended(&mut self) -> Broken {
-        let ended = timeout(ENDS_WITHIN, self.process.child.wait()).await;
+        let ended = timeout(EXIT_TIMEOUT, self.process.child.wait()).await;
         Broken::AbortReason(match ended {
             Ok(Ok(status)) => format!(" ({status})"),
             _ => String::new(),

@@ -9,25 +9,25 @@ use crate::http_client::answer::BODY_LIMIT;
 use crate::mock::{Reply, Request};
 
 /// Number of characters shown of a body, in one line.
-const SHOWN: usize = 300;
+const MAX_BODY_CHARS: usize = 300;
 
 /// Decodes the content encoding of a request body; a body that does not match its header is
 /// returned unchanged.
-pub(super) fn plain_body(request: &Request) -> Bytes {
-    plain(&request.headers, &request.body)
+pub(super) fn decoded_body(request: &Request) -> Bytes {
+    decode(&request.headers, &request.body)
 }
 
-fn plain(headers: &[(String, String)], body: &Bytes) -> Bytes {
+fn decode(headers: &[(String, String)], body: &Bytes) -> Bytes {
     let gzip = headers.iter().any(|(name, value)| {
         name.eq_ignore_ascii_case("content-encoding") && value.eq_ignore_ascii_case("gzip")
     });
     if !gzip {
         return body.clone();
     }
-    let mut plain = Vec::new();
+    let mut decoded = Vec::new();
     let decoder = flate2::read::MultiGzDecoder::new(body.as_ref());
-    match decoder.take(BODY_LIMIT).read_to_end(&mut plain) {
-        Ok(_) => Bytes::from(plain),
+    match decoder.take(BODY_LIMIT).read_to_end(&mut decoded) {
+        Ok(_) => Bytes::from(decoded),
         Err(_) => body.clone(),
     }
 }
@@ -59,17 +59,17 @@ pub(super) fn event(rule: &str, base: &str, request: &Request, reply: Option<&Re
 
 /// Formats the exchange on one line.
 pub(super) fn line(request: &Request, reply: Option<&Reply>) -> String {
-    let kept = ["accept", "authorization", "content-type", "if-none-match"];
+    let listed = ["accept", "authorization", "content-type", "if-none-match"];
     let mut line = format!("received: {} {}", request.method, request.target);
     for (name, value) in &request.headers {
-        if kept.contains(&name.as_str()) {
+        if listed.contains(&name.as_str()) {
             line.push_str(&format!(" [{name}: {value}]"));
         }
     }
-    line.push_str(&shown(&plain_body(request)));
+    line.push_str(&format_body(&decoded_body(request)));
     match reply {
         Some(reply) => {
-            let body = shown(&plain(&reply.headers, &reply.body));
+            let body = format_body(&decode(&reply.headers, &reply.body));
             line.push_str(&format!(" -> {}{body}", reply.status));
         }
         None => line.push_str(" -> closed without an answer"),
@@ -77,14 +77,14 @@ pub(super) fn line(request: &Request, reply: Option<&Reply>) -> String {
     line
 }
 
-fn shown(body: &[u8]) -> String {
+fn format_body(body: &[u8]) -> String {
     if body.is_empty() {
         return String::new();
     }
     let text = String::from_utf8_lossy(body);
-    let mut shown: String = text.trim().chars().take(SHOWN).collect();
-    if shown.len() < text.trim().len() {
-        shown.push('…');
+    let mut excerpt: String = text.trim().chars().take(MAX_BODY_CHARS).collect();
+    if excerpt.len() < text.trim().len() {
+        excerpt.push('…');
     }
-    format!(" {shown}")
+    format!(" {excerpt}")
 }

@@ -50,64 +50,72 @@ pub(super) enum Expected {
 impl Expected {
     /// Returns the first difference; `whole` is the complete reply line, and `last` the server's
     /// last response, if it is JSON.
-    pub(super) fn differs(
+    pub(super) fn difference(
         &self,
         result: &AdapterReply,
-        whole: &Value,
+        full_reply: &Value,
         last: Option<&Value>,
     ) -> Option<Difference> {
-        let (expected, fits) = self.fits(result, whole, last);
-        (!fits).then(|| Difference {
+        let (expected, matches) = self.check(result, full_reply, last);
+        (!matches).then(|| Difference {
             path: "result".to_owned(),
             expected,
-            got: whole.to_string(),
+            got: full_reply.to_string(),
         })
     }
 
     /// Describes the expectation, and whether it is met.
-    fn fits(&self, result: &AdapterReply, whole: &Value, last: Option<&Value>) -> (String, bool) {
+    fn check(
+        &self,
+        result: &AdapterReply,
+        full_reply: &Value,
+        last: Option<&Value>,
+    ) -> (String, bool) {
         let value = match result {
             AdapterReply::Value(value) => Some(value),
             _ => None,
         };
         match self {
-            Self::Value(wanted) => (
-                format!("the value {wanted}"),
-                value.is_some_and(|value| same(wanted, value)),
+            Self::Value(expected) => (
+                format!("the value {expected}"),
+                value.is_some_and(|value| same(expected, value)),
             ),
-            Self::Unordered(wanted) => (
-                format!("these items in any order: {}", Value::from(wanted.clone())),
+            Self::Unordered(expected) => (
+                format!(
+                    "these items in any order: {}",
+                    Value::from(expected.clone())
+                ),
                 value.and_then(Value::as_array).is_some_and(|items| {
-                    items.len() == wanted.len()
-                        && wanted
+                    items.len() == expected.len()
+                        && expected
                             .iter()
-                            .all(|one| count(wanted, one) == count(items, one))
+                            .all(|one| count(expected, one) == count(items, one))
                 }),
             ),
-            Self::At(places) => {
-                let text: Vec<_> = places
+            Self::At(pointers) => {
+                let text: Vec<_> = pointers
                     .iter()
-                    .map(|(pointer, wanted)| format!("{wanted} at {pointer}"))
+                    .map(|(pointer, expected)| format!("{expected} at {pointer}"))
                     .collect();
-                let fits = |(pointer, wanted): (&String, &Value)| {
+                let matches = |(pointer, expected): (&String, &Value)| {
                     let found = value.and_then(|value| value.pointer(pointer));
-                    found.is_some_and(|found| same(wanted, found))
+                    found.is_some_and(|found| same(expected, found))
                 };
                 (
                     format!("a value with {}", text.join(", ")),
-                    places.iter().all(fits),
+                    pointers.iter().all(matches),
                 )
             }
-            Self::Has(places) => (
-                format!("a value with something at {}", places.join(", ")),
-                has(value, places),
+            Self::Has(pointers) => (
+                format!("a value with something at {}", pointers.join(", ")),
+                has(value, pointers),
             ),
-            Self::Details(places) => (
+            Self::Details(pointers) => (
                 format!(
                     "a value, and details with something at {}",
-                    places.join(", ")
+                    pointers.join(", ")
                 ),
-                value.is_some() && has(whole.get("details"), places),
+                value.is_some() && has(full_reply.get("details"), pointers),
             ),
             Self::Undefined => ("undefined".to_owned(), *result == AdapterReply::Undefined),
             Self::Error(statuses) => {
@@ -118,14 +126,14 @@ impl Expected {
                         joined(statuses.iter().map(u64::to_string))
                     ),
                 };
-                let fits = match result {
+                let matches = match result {
                     AdapterReply::Error(None) => true,
                     AdapterReply::Error(Some(status)) => {
                         statuses.is_empty() || statuses.contains(status)
                     }
                     _ => false,
                 };
-                (text, fits)
+                (text, matches)
             }
             Self::NoValue => (
                 "undefined or an error".to_owned(),
@@ -147,57 +155,57 @@ impl Expected {
                 value.is_none_or(|value| *value == Value::Bool(false)),
             ),
             Self::Answered(pointer) => {
-                let wanted = last.and_then(|last| last.pointer(pointer));
-                let text = match wanted {
-                    Some(wanted) => format!("what was answered: {wanted}"),
+                let expected = last.and_then(|last| last.pointer(pointer));
+                let text = match expected {
+                    Some(expected) => format!("what was answered: {expected}"),
                     None => format!("an answer with something at {pointer}"),
                 };
-                let same = |(wanted, value)| same(wanted, value);
-                (text, wanted.zip(value).is_some_and(same))
+                let same = |(expected, value)| same(expected, value);
+                (text, expected.zip(value).is_some_and(same))
             }
             Self::Text(texts) => {
-                let wanted = texts
+                let expected = texts
                     .iter()
                     .map(|text| Value::from(text.as_str()).to_string());
-                let wanted = wanted.collect::<Vec<_>>().join(" and ");
+                let expected = expected.collect::<Vec<_>>().join(" and ");
                 let value = value.and_then(Value::as_str);
                 let holds = |value: &str| texts.iter().all(|text| value.contains(text));
-                (format!("a text with {wanted}"), value.is_some_and(holds))
+                (format!("a text with {expected}"), value.is_some_and(holds))
             }
-            Self::Length(wanted) => (
-                format!("{wanted} items"),
+            Self::Length(expected) => (
+                format!("{expected} items"),
                 value
                     .and_then(Value::as_array)
-                    .is_some_and(|items| items.len() == *wanted),
+                    .is_some_and(|items| items.len() == *expected),
             ),
             Self::All(all) => {
                 let all: Vec<_> = all
                     .iter()
-                    .map(|one| one.fits(result, whole, last))
+                    .map(|one| one.check(result, full_reply, last))
                     .collect();
-                let fits = all.iter().all(|(_, fits)| *fits);
+                let matches = all.iter().all(|(_, matches)| *matches);
                 let texts = all.into_iter().map(|(text, _)| text);
-                (texts.collect::<Vec<_>>().join(", and "), fits)
+                (texts.collect::<Vec<_>>().join(", and "), matches)
             }
             Self::Any(all) => {
                 let all: Vec<_> = all
                     .iter()
-                    .map(|one| one.fits(result, whole, last))
+                    .map(|one| one.check(result, full_reply, last))
                     .collect();
-                let fits = all.iter().any(|(_, fits)| *fits);
-                (joined(all.into_iter().map(|(text, _)| text)), fits)
+                let matches = all.iter().any(|(_, matches)| *matches);
+                (joined(all.into_iter().map(|(text, _)| text)), matches)
             }
         }
     }
 }
 
-fn has(value: Option<&Value>, places: &[String]) -> bool {
-    let mut places = places.iter();
-    value.is_some_and(|value| places.all(|pointer| value.pointer(pointer).is_some()))
+fn has(value: Option<&Value>, pointers: &[String]) -> bool {
+    let mut pointers = pointers.iter();
+    value.is_some_and(|value| pointers.all(|pointer| value.pointer(pointer).is_some()))
 }
 
-fn count(items: &[Value], wanted: &Value) -> usize {
-    items.iter().filter(|item| same(item, wanted)).count()
+fn count(items: &[Value], expected: &Value) -> usize {
+    items.iter().filter(|item| same(item, expected)).count()
 }
 
 fn joined(texts: impl Iterator<Item = String>) -> String {

@@ -7,7 +7,7 @@ use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::exchange::plain_body;
+use super::exchange::decoded_body;
 use crate::judge::verdict::Difference;
 use crate::mock::Request;
 use crate::scenario::numbers::same;
@@ -97,23 +97,23 @@ impl ExpectedRequest {
     pub(super) fn differences(&self, received: &[Request]) -> Vec<Difference> {
         let selected: Vec<&Request> = received.iter().filter(|one| self.selects(one)).collect();
         let count = selected.len();
-        let wrong = match (self.times, self.at_most) {
+        let unexpected_count = match (self.times, self.at_most) {
             (Some(times), _) if count != times => Some(format!("{times}")),
-            (None, Some(most)) if count > most => Some(format!("{most} at most")),
+            (None, Some(maximum)) if count > maximum => Some(format!("{maximum} at most")),
             (None, None) if count == 0 => Some("one or more".to_owned()),
             _ => None,
         };
-        if let Some(wanted) = wrong {
+        if let Some(expected_count) = unexpected_count {
             let lines = received.iter().map(line);
             return vec![Difference {
                 path: format!("received {}", self.name()),
-                expected: format!("{wanted} such"),
+                expected: format!("{expected_count} such"),
                 got: format!("{count}, of: {}", lines.collect::<Vec<_>>().join(", ")),
             }];
         }
         selected
             .into_iter()
-            .flat_map(|one| self.wrong(one))
+            .flat_map(|one| self.request_differences(one))
             .collect()
     }
 
@@ -137,20 +137,23 @@ impl ExpectedRequest {
     }
 
     /// Returns the differences of one request.
-    fn wrong(&self, request: &Request) -> Vec<Difference> {
+    fn request_differences(&self, request: &Request) -> Vec<Difference> {
         let mut found = Vec::new();
-        let mut differ = |what: String, expected: String, got: String| {
+        let mut differ = |place: String, expected: String, got: String| {
             found.push(Difference {
-                path: format!("received {}: {what}", line(request)),
+                path: format!("received {}: {place}", line(request)),
                 expected,
                 got,
             });
         };
-        let fits = |text: &str, value: &str| glob(text).is_ok_and(|glob| glob.is_match(value));
-        for (name, wanted) in &self.headers {
+        let matches = |text: &str, value: &str| glob(text).is_ok_and(|glob| glob.is_match(value));
+        for (name, expected) in &self.headers {
             let value = header(request, name);
-            if !value.as_deref().is_some_and(|value| fits(wanted, value)) {
-                differ(format!("header {name}"), wanted.clone(), or_none(value));
+            if !value
+                .as_deref()
+                .is_some_and(|value| matches(expected, value))
+            {
+                differ(format!("header {name}"), expected.clone(), or_none(value));
             }
         }
         for name in &self.no_headers {
@@ -165,11 +168,11 @@ impl ExpectedRequest {
                 .map(|(_, value)| value.clone())
                 .collect()
         };
-        for (name, wanted) in &self.query {
+        for (name, expected) in &self.query {
             let values = values(name);
-            if !values.iter().any(|value| fits(wanted, value)) {
+            if !values.iter().any(|value| matches(expected, value)) {
                 let got = (!values.is_empty()).then(|| values.join(", "));
-                differ(format!("parameter {name}"), wanted.clone(), or_none(got));
+                differ(format!("parameter {name}"), expected.clone(), or_none(got));
             }
         }
         for name in &self.no_query {
@@ -181,21 +184,21 @@ impl ExpectedRequest {
                 );
             }
         }
-        let plain = plain_body(request);
-        if let Some(wanted) = &self.body
-            && plain != wanted.as_bytes()
+        let body_bytes = decoded_body(request);
+        if let Some(expected) = &self.body
+            && body_bytes != expected.as_bytes()
         {
-            let got = String::from_utf8_lossy(&plain).into_owned();
-            differ("body".to_owned(), wanted.clone(), got);
+            let got = String::from_utf8_lossy(&body_bytes).into_owned();
+            differ("body".to_owned(), expected.clone(), got);
         }
         if !(self.json.is_empty() && self.has.is_empty() && self.lacks.is_empty()) {
-            let body: Option<Value> = serde_json::from_slice(&plain).ok();
+            let body: Option<Value> = serde_json::from_slice(&body_bytes).ok();
             let at = |pointer: &str| body.as_ref().and_then(|body| body.pointer(pointer));
-            for (pointer, wanted) in &self.json {
+            for (pointer, expected) in &self.json {
                 let value = at(pointer);
-                if !value.is_some_and(|value| same(wanted, value)) {
+                if !value.is_some_and(|value| same(expected, value)) {
                     let got = or_none(value.map(Value::to_string));
-                    differ(format!("body at {pointer:?}"), wanted.to_string(), got);
+                    differ(format!("body at {pointer:?}"), expected.to_string(), got);
                 }
             }
             for pointer in self.has.iter().filter(|pointer| at(pointer).is_none()) {

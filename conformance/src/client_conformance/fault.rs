@@ -81,7 +81,7 @@ impl Fault {
                     changes.insert("on".to_owned(), serde_json::json!(["* /", "* /**"]));
                 }
                 let read = Alteration::read(changes, Some(api));
-                Some(read.map_err(|why| format!("{name}: {why}"))?)
+                Some(read.map_err(|reason| format!("{name}: {reason}"))?)
             }
         };
         if alteration.is_none() == written.habit.is_none() {

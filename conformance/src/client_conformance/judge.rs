@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::Subject;
 use super::rules::Rule;
-use super::run_rule::{RuleRun, play};
+use super::run_rule::{RuleRun, run_rule};
 use crate::catalogue::Level;
 use crate::evidence::{
     ChosenRule, ClauseVerdict, Defect, Event, RunFinished, RunStarted, TargetSummary, now,
@@ -26,68 +26,68 @@ pub(crate) struct Judging<'a> {
     pub(crate) run: String,
 }
 
-/// Judges the client; `asked_to_end` ends the run early. `tell` receives the events, and returns
+/// Judges the client; `asked_to_end` ends the run early. `emit` receives the events, and returns
 /// whether the run continues.
 pub(crate) async fn judge(
     judging: &Judging<'_>,
-    player: &mut Subject,
+    subject: &mut Subject,
     asked_to_end: impl Future<Output = ()>,
-    tell: impl FnMut(Event) -> bool,
+    emit: impl FnMut(Event) -> bool,
 ) {
     let begun = Instant::now();
     let mut asked_to_end = pin!(asked_to_end);
-    let mut telling = BufferedEvents {
-        tell,
-        held: Some(Vec::new()),
+    let mut events = BufferedEvents {
+        sink: emit,
+        buffered: Some(Vec::new()),
     };
     let (mut requests, mut interrupted, mut unreachable) = (0, false, None);
     for rule in &judging.rules {
         let rule_begun = Instant::now();
-        let played = tokio::select! {
-            played = play(rule, player, judging.limit) => played,
+        let rule_run = tokio::select! {
+            rule_run = run_rule(rule, subject, judging.limit) => rule_run,
             () = &mut asked_to_end => {
                 interrupted = true;
                 break;
             }
         };
-        let played = played.unwrap_or_else(|what| {
-            telling.emit(Event::Defect(Defect {
+        let rule_run = rule_run.unwrap_or_else(|message| {
+            events.emit(Event::Defect(Defect {
                 rule: rule.id.clone(),
-                what,
+                what: message,
             }));
-            RuleRun::of(Verdict::NotRun(Reason::Defect))
+            RuleRun::from_verdict(Verdict::NotRun(Reason::Defect))
         });
-        if let Some(client) = &played.client {
-            telling.begin(|| judging.started(Some(client)));
+        if let Some(client) = &rule_run.client {
+            events.begin(|| judging.started(Some(client)));
         }
-        requests += played.exchanges.len() as u64;
-        for exchange in played.exchanges {
-            telling.emit(Event::Exchange(Box::new(exchange)));
+        requests += rule_run.exchanges.len() as u64;
+        for exchange in rule_run.exchanges {
+            events.emit(Event::Exchange(Box::new(exchange)));
         }
-        let broken = match &played.verdict {
-            Verdict::NotRun(Reason::Unreachable(why)) => Some(why.clone()),
+        let broken = match &rule_run.verdict {
+            Verdict::NotRun(Reason::Unreachable(reason)) => Some(reason.clone()),
             _ => None,
         };
-        let goes_on = telling.emit(Event::Judged(Box::new(ClauseVerdict {
+        let goes_on = events.emit(Event::Judged(Box::new(ClauseVerdict {
             rule: rule.id.clone(),
             level: Level::Rule,
             section: rule.section().to_owned(),
             states: rule.states.clone(),
-            verdict: played.verdict,
+            verdict: rule_run.verdict,
             milliseconds: rule_begun.elapsed().as_secs_f64() * 1000.0,
-            transcript: played.transcript,
+            transcript: rule_run.transcript,
         })));
-        if let Some(why) = broken {
-            unreachable = Some(why);
+        if let Some(reason) = broken {
+            unreachable = Some(reason);
             break;
         }
         if !goes_on {
             break;
         }
     }
-    telling.begin(|| judging.started(None));
-    player.end().await;
-    telling.emit(Event::RunFinished(RunFinished {
+    events.begin(|| judging.started(None));
+    subject.end().await;
+    events.emit(Event::RunFinished(RunFinished {
         run: judging.run.clone(),
         milliseconds: begun.elapsed().as_secs_f64() * 1000.0,
         requests,
@@ -100,28 +100,28 @@ pub(crate) async fn judge(
 /// Receiver of events. It buffers them until the client is identified, which happens in the first
 /// rule for which the client can be opened.
 struct BufferedEvents<T> {
-    tell: T,
-    held: Option<Vec<Event>>,
+    sink: T,
+    buffered: Option<Vec<Event>>,
 }
 
 impl<T: FnMut(Event) -> bool> BufferedEvents<T> {
     /// Emits or buffers an event; returns whether the run continues.
     fn emit(&mut self, event: Event) -> bool {
-        match &mut self.held {
-            Some(held) => {
-                held.push(event);
+        match &mut self.buffered {
+            Some(buffered) => {
+                buffered.push(event);
                 true
             }
-            None => (self.tell)(event),
+            None => (self.sink)(event),
         }
     }
 
     /// Emits the start of the run, then the buffered events; later calls do nothing.
     fn begin(&mut self, started: impl FnOnce() -> RunStarted) {
-        if let Some(held) = self.held.take() {
-            (self.tell)(Event::RunStarted(Box::new(started())));
-            for event in held {
-                (self.tell)(event);
+        if let Some(buffered) = self.buffered.take() {
+            (self.sink)(Event::RunStarted(Box::new(started())));
+            for event in buffered {
+                (self.sink)(event);
             }
         }
     }
@@ -129,7 +129,7 @@ impl<T: FnMut(Event) -> bool> BufferedEvents<T> {
 
 impl RuleRun {
     /// Creates the result of a rule that ended early with this verdict.
-    fn of(verdict: Verdict) -> Self {
+    fn from_verdict(verdict: Verdict) -> Self {
         Self {
             verdict,
             exchanges: Vec::new(),

@@ -8,7 +8,7 @@ use futures_util::StreamExt as _;
 
 use super::fault::Fault;
 use super::rules::{Rule, Rules};
-use super::run_rule::play;
+use super::run_rule::run_rule;
 use super::{Model, Subject};
 use crate::judge::verdict::Verdict;
 
@@ -49,27 +49,27 @@ fn api(rule: &str) -> Option<&str> {
 async fn filled(rules: Rules, every_fault: bool) -> Result<Matrix, String> {
     let (rules, faults) = rules.into_parts();
     let faults: Vec<Arc<Fault>> = faults.into_iter().map(Arc::new).collect();
-    let mut games: Vec<(Option<Arc<Fault>>, &Rule)> = Vec::new();
+    let mut pairs: Vec<(Option<Arc<Fault>>, &Rule)> = Vec::new();
     for rule in &rules {
-        games.push((None, rule));
+        pairs.push((None, rule));
         let concerned = faults.iter().filter(|fault| {
             fault.rule == rule.id || (every_fault && api(&fault.rule) == api(&rule.id))
         });
-        games.extend(concerned.map(|fault| (Some(Arc::clone(fault)), rule)));
+        pairs.extend(concerned.map(|fault| (Some(Arc::clone(fault)), rule)));
     }
-    let played = games.into_iter().map(|(fault, rule)| async move {
-        let mut player = Subject::Model(Box::new(Model::new(fault.clone())));
-        let played = play(rule, &mut player, LIMIT).await;
-        let passed = played.map(|played| played.verdict == Verdict::Pass);
+    let runs = pairs.into_iter().map(|(fault, rule)| async move {
+        let mut subject = Subject::Model(Box::new(Model::new(fault.clone())));
+        let rule_run = run_rule(rule, &mut subject, LIMIT).await;
+        let passed = rule_run.map(|rule_run| rule_run.verdict == Verdict::Pass);
         (fault, rule, passed)
     });
     let mut noticed: Vec<(Option<Arc<Fault>>, &Rule)> = Vec::new();
-    let mut played = futures_util::stream::iter(played).buffered(JOBS);
-    while let Some((fault, rule, passed)) = played.next().await {
+    let mut runs = futures_util::stream::iter(runs).buffered(JOBS);
+    while let Some((fault, rule, passed)) = runs.next().await {
         match passed {
             Ok(true) => {}
             Ok(false) => noticed.push((fault, rule)),
-            Err(why) => return Err(format!("{}: {why}", rule.id)),
+            Err(reason) => return Err(format!("{}: {reason}", rule.id)),
         }
     }
     let (mut text, mut findings) = (String::new(), Vec::new());
@@ -82,13 +82,13 @@ async fn filled(rules: Rules, every_fault: bool) -> Result<Matrix, String> {
         let fails = |(other, _): &&(Option<Arc<Fault>>, &Rule)| {
             other.as_ref().is_some_and(|other| other.id == fault.id)
         };
-        let mut meant = false;
+        let mut noticed_by_target = false;
         for (_, rule) in noticed.iter().filter(fails) {
             let star = if rule.id == fault.rule { '*' } else { ' ' };
-            meant |= rule.id == fault.rule;
+            noticed_by_target |= rule.id == fault.rule;
             let _ = writeln!(text, "{star} {}", rule.id);
         }
-        if !meant {
+        if !noticed_by_target {
             findings.push(format!("{}: {} does not notice", fault.id, fault.rule));
         }
     }

@@ -42,10 +42,10 @@ impl Subject {
     ///
     /// # Errors
     /// There is no reply to judge.
-    async fn ask(&mut self, ask: &Value, limit: Duration) -> Result<Value, Broken> {
+    async fn send(&mut self, request: &Value, limit: Duration) -> Result<Value, Broken> {
         match self {
-            Self::Adapter(adapter) => adapter.ask(ask, limit).await,
-            Self::Model(model) => match tokio::time::timeout(limit, model.answer(ask)).await {
+            Self::Adapter(adapter) => adapter.send(request, limit).await,
+            Self::Model(model) => match tokio::time::timeout(limit, model.answer(request)).await {
                 Ok(answer) => Ok(answer),
                 Err(_) => Err(Broken::Slow(limit)),
             },

@@ -163,8 +163,8 @@ impl Rules {
         };
         let mut defects = Vec::new();
         for (path, text) in files {
-            if let Err(what) = read.file(catalogue, path, text, &mut defects) {
-                defects.push(format!("clients/{path}.yaml: {what}"));
+            if let Err(message) = read.file(catalogue, path, text, &mut defects) {
+                defects.push(format!("clients/{path}.yaml: {message}"));
             }
         }
         let mut ids = BTreeSet::new();
@@ -208,8 +208,8 @@ impl Rules {
                 start.extend(entry.start);
                 let start = serde_json::from_value(Value::Object(start))
                     .map_err(|error| error.to_string())?;
-                for demand in &entry.received {
-                    demand.check()?;
+                for expected_request in &entry.received {
+                    expected_request.check()?;
                 }
                 if entry.steps.is_empty() {
                     return Err("the client is asked nothing".to_owned());
@@ -227,8 +227,8 @@ impl Rules {
                 });
                 Ok(())
             };
-            if let Err(what) = add() {
-                defects.push(format!("clients/{path}.yaml: `{name}`: {what}"));
+            if let Err(message) = add() {
+                defects.push(format!("clients/{path}.yaml: `{name}`: {message}"));
             }
         }
         Ok(())
@@ -332,7 +332,7 @@ mod tests {
     #[test]
     fn a_file_with_a_defect_is_refused_with_the_reason() {
         assert!(Rules::read(&[("engine/x", RULE)]).is_ok());
-        for (from, to, why) in [
+        for (from, to, reason) in [
             ("states:", "says:", "unknown field `says`"),
             ("post/undefined-omits", "post/x", "there is no clause"),
             ("undefined-omits-result", "body-without-input", "is open"),
@@ -358,7 +358,7 @@ mod tests {
             let refused = Rules::read(&[("engine/x", &text)])
                 .err()
                 .unwrap_or_default();
-            assert!(refused.contains(why), "{to}: {refused}");
+            assert!(refused.contains(reason), "{to}: {refused}");
         }
         let twice = RULE.replace(
             "rules:\n",

@@ -23,17 +23,17 @@ use crate::scenario::numbers::same;
 /// The token of the control plane's administrator.
 const ADMINISTRATOR: &str = "control-administrator";
 /// Limits of the recorded requests and bodies.
-const KEPT: Limits = Limits {
+const RECORDING_LIMITS: Limits = Limits {
     requests: 5_000,
     body: 8 * 1024 * 1024,
     answer: 1024 * 1024,
 };
 /// Timeout of requests that the client is configured with, in seconds.
-const PATIENCE: f64 = 5.0;
+const CLIENT_TIMEOUT_SECONDS: f64 = 5.0;
 /// Maximum number of requests shown in a failure.
-const SHOWN: usize = 8;
+const MAX_REPORTED_REQUESTS: usize = 8;
 /// Number of characters shown of a reply in a transcript.
-const TOLD_SHOWN: usize = 2_000;
+const MAX_TEXT_CHARS: usize = 2_000;
 
 /// Result of running a rule.
 #[derive(Debug)]
@@ -61,9 +61,9 @@ struct RunState<'a> {
 ///
 /// # Errors
 /// A message, if the rule's server does not start or does not get into the required state.
-pub(super) async fn play(
+pub(super) async fn run_rule(
     rule: &Rule,
-    player: &mut Subject,
+    subject: &mut Subject,
     limit: Duration,
 ) -> Result<RuleRun, String> {
     let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
@@ -76,7 +76,7 @@ pub(super) async fn play(
     };
     let base = server.addresses.get(api).and_then(Value::as_str);
     let base = base.unwrap_or_default().to_owned();
-    let mut game = RunState {
+    let mut run = RunState {
         rule,
         server,
         base,
@@ -84,14 +84,14 @@ pub(super) async fn play(
         transcript: String::new(),
         client: None,
     };
-    let mut verdict = game.judged(player, api).await?;
-    let received = game.server.received();
+    let mut verdict = run.run_steps(subject, api).await?;
+    let received = run.server.received();
     let exchanges = received.iter().map(|(request, reply)| {
-        let _ = writeln!(game.transcript, "{}", line(request, reply.as_ref()));
-        event(&rule.id, &game.base, request, reply.as_ref())
+        let _ = writeln!(run.transcript, "{}", line(request, reply.as_ref()));
+        event(&rule.id, &run.base, request, reply.as_ref())
     });
     let exchanges = exchanges.collect();
-    if let Some(ended) = game.ended(player, api).await
+    if let Some(ended) = run.check_ending(subject, api).await
         && verdict == Verdict::Pass
     {
         verdict = ended;
@@ -99,8 +99,8 @@ pub(super) async fn play(
     Ok(RuleRun {
         verdict,
         exchanges,
-        transcript: game.transcript,
-        client: game.client,
+        transcript: run.transcript,
+        client: run.client,
     })
 }
 
@@ -129,7 +129,7 @@ fn options(rule: &Rule, folder: &TempDir) -> Result<Options, String> {
         control: Vec::new(),
         fault_files: Vec::new(),
         faults: Vec::new(),
-        recording: KEPT,
+        recording: RECORDING_LIMITS,
     })
 }
 
@@ -152,14 +152,14 @@ fn switch(server: &Mock, rule: &Rule) -> Result<(), String> {
 }
 
 async fn prepare(server: &Mock, rule: &Rule) -> Result<(), String> {
-    for given in &rule.given {
-        for number in 0..given.times {
-            let path = given.put.replace("{n}", &format!("{number:03}"));
+    for setup in &rule.given {
+        for number in 0..setup.times {
+            let path = setup.put.replace("{n}", &format!("{number:03}"));
             let mut put = request("PUT", &path);
             let json = ("content-type".to_owned(), "application/json".to_owned());
             put.headers.push(json);
-            put.body = given.json.to_string().into();
-            let answer = server.ask(rule.api, put).await?;
+            put.body = setup.json.to_string().into();
+            let answer = server.send(rule.api, put).await?;
             if !answer.is_success() {
                 let (status, text) = (answer.status, answer.text());
                 return Err(format!("PUT {path}: {status} {text}"));
@@ -180,24 +180,24 @@ fn request(method: &'static str, path: &str) -> Outgoing {
 }
 
 impl RunState<'_> {
-    async fn judged(&mut self, player: &mut Subject, api: &str) -> Result<Verdict, String> {
-        if let Err(verdict) = self.opened(player, api).await {
+    async fn run_steps(&mut self, subject: &mut Subject, api: &str) -> Result<Verdict, String> {
+        if let Err(verdict) = self.open_client(subject, api).await {
             return Ok(verdict);
         }
         let rule = self.rule;
         for (step, number) in rule.steps.iter().zip(1..) {
-            if let Err(verdict) = self.stepped(player, step, number).await {
+            if let Err(verdict) = self.run_step(subject, step, number).await {
                 return Ok(verdict);
             }
         }
         let received: Vec<_> = self.server.received();
         let requests: Vec<_> = received.into_iter().map(|(request, _)| request).collect();
-        let demands = rule.received.iter();
-        let mut differences: Vec<_> = demands
-            .flat_map(|demand| demand.differences(&requests))
+        let expected_requests = rule.received.iter();
+        let mut differences: Vec<_> = expected_requests
+            .flat_map(|expected_request| expected_request.differences(&requests))
             .collect();
-        for shows in &rule.shows {
-            differences.extend(self.shown(shows).await?);
+        for expected_state in &rule.shows {
+            differences.extend(self.state_difference(expected_state).await?);
         }
         match differences.is_empty() {
             true => Ok(Verdict::Pass),
@@ -207,11 +207,12 @@ impl RunState<'_> {
 
     /// Returns the failure of an adapter that ended after its last reply, by requesting another
     /// client, to which it does not reply. Otherwise the next rule would fail.
-    async fn ended(&mut self, player: &mut Subject, api: &str) -> Option<Verdict> {
-        if !player.is_running() {
+    async fn check_ending(&mut self, subject: &mut Subject, api: &str) -> Option<Verdict> {
+        if !subject.is_running() {
             return None;
         }
-        let ended @ Broken::AbortReason(_) = player.ask(&self.open(api), self.limit).await.err()?
+        let ended @ Broken::AbortReason(_) =
+            subject.send(&self.open(api), self.limit).await.err()?
         else {
             return None;
         };
@@ -227,25 +228,25 @@ impl RunState<'_> {
     /// Builds the operation line that creates a new client.
     fn open(&self, api: &str) -> Value {
         let mut open = Map::new();
-        let mut say = |name: &str, value: Value| open.insert(name.to_owned(), value);
-        say("do", json!("open"));
-        say("api", json!(api));
-        say(
+        let mut insert = |name: &str, value: Value| open.insert(name.to_owned(), value);
+        insert("do", json!("open"));
+        insert("api", json!(api));
+        insert(
             "url",
             json!(format!("{}{}", self.base, self.rule.start.below)),
         );
-        say("timeout", json!(PATIENCE));
+        insert("timeout", json!(CLIENT_TIMEOUT_SECONDS));
         let administrator = (self.rule.api == Recipient::Control).then_some(ADMINISTRATOR);
         if let Some(token) = self.rule.start.token.as_deref().or(administrator) {
-            say("token", json!(token));
+            insert("token", json!(token));
         }
         Value::Object(open)
     }
 
-    async fn opened(&mut self, player: &mut Subject, api: &str) -> Stopped {
-        let answer = player.ask(&self.open(api), self.limit).await;
+    async fn open_client(&mut self, subject: &mut Subject, api: &str) -> Stopped {
+        let answer = subject.send(&self.open(api), self.limit).await;
         let answer = answer.map_err(|broken| unreachable(&broken))?;
-        let result = read(&answer).map_err(|broken| unreachable(&broken))?;
+        let result = parse_reply(&answer).map_err(|broken| unreachable(&broken))?;
         match result {
             AdapterReply::Value(value) => {
                 let text = |name: &str| Some(value.get(name)?.as_str()?.to_owned());
@@ -264,10 +265,10 @@ impl RunState<'_> {
         }
     }
 
-    async fn stepped(&mut self, player: &mut Subject, step: &Step, number: usize) -> Stopped {
-        let ask = Value::Object(step.ask.clone());
-        let _ = writeln!(self.transcript, "asked: {}", short(&ask.to_string()));
-        let answer = self.asked(player, &ask).await;
+    async fn run_step(&mut self, subject: &mut Subject, step: &Step, number: usize) -> Stopped {
+        let request = Value::Object(step.ask.clone());
+        let _ = writeln!(self.transcript, "asked: {}", short(&request.to_string()));
+        let answer = self.send_while_releasing(subject, &request).await;
         let answer = match answer {
             Ok(answer) => answer,
             Err(broken @ (Broken::Start(..) | Broken::Garbled(..))) => {
@@ -285,11 +286,14 @@ impl RunState<'_> {
         };
         let text = answer.to_string();
         let _ = writeln!(self.transcript, "result: {}", short(&text));
-        let result = read(&answer).map_err(|broken| unreachable(&broken))?;
+        let result = parse_reply(&answer).map_err(|broken| unreachable(&broken))?;
         if result == AdapterReply::Unsupported {
             return Err(not_supported(&operation(&step.ask)));
         }
-        match step.result.differs(&result, &answer, self.last().as_ref()) {
+        match step
+            .result
+            .difference(&result, &answer, self.last().as_ref())
+        {
             Some(difference) => Err(self.failed(number, vec![difference])),
             None => Ok(()),
         }
@@ -307,45 +311,56 @@ impl RunState<'_> {
     }
 
     /// Returns the reply to a step, while hanging requests are released as the rule says.
-    async fn asked(&self, player: &mut Subject, ask: &Value) -> Result<Value, Broken> {
-        let asked = player.ask(ask, self.limit);
+    async fn send_while_releasing(
+        &self,
+        subject: &mut Subject,
+        request: &Value,
+    ) -> Result<Value, Broken> {
+        let reply = subject.send(request, self.limit);
         let Some(every) = self.rule.start.release_every else {
-            return asked.await;
+            return reply.await;
         };
         let mut ticks = tokio::time::interval(Duration::from_millis(every));
-        let mut asked = std::pin::pin!(asked);
+        let mut reply = std::pin::pin!(reply);
         loop {
             tokio::select! {
-                answer = &mut asked => return answer,
+                answer = &mut reply => return answer,
                 _ = ticks.tick() => self.server.release(),
             }
         }
     }
 
     /// Returns the difference between the expected and the actual server state.
-    async fn shown(&mut self, shows: &ExpectedState) -> Result<Option<Difference>, String> {
-        let answer = self.server.ask(self.rule.api, request("GET", &shows.get));
+    async fn state_difference(
+        &mut self,
+        expected_state: &ExpectedState,
+    ) -> Result<Option<Difference>, String> {
+        let answer = self
+            .server
+            .send(self.rule.api, request("GET", &expected_state.get));
         let answer = answer.await?;
         let result = answer.at("/result").cloned();
-        let fits = match (&shows.result, &result) {
-            (Some(wanted), Some(found)) => same(wanted, found),
-            (None, None) => shows.nothing,
+        let matches = match (&expected_state.result, &result) {
+            (Some(expected), Some(found)) => same(expected, found),
+            (None, None) => expected_state.nothing,
             _ => false,
         };
         let text = |value: &Option<Value>| match value {
             Some(value) => value.to_string(),
             None => "nothing".to_owned(),
         };
-        Ok((!fits).then(|| Difference {
-            path: format!("afterwards GET {}", shows.get),
-            expected: text(&shows.result),
+        Ok((!matches).then(|| Difference {
+            path: format!("afterwards GET {}", expected_state.get),
+            expected: text(&expected_state.result),
             got: text(&result),
         }))
     }
 
     fn failed(&self, step: usize, differences: Vec<Difference>) -> Verdict {
-        let asked = step.checked_sub(1).and_then(|at| self.rule.steps.get(at));
-        let request = match asked {
+        let failed_step = step
+            .checked_sub(1)
+            .and_then(|index| self.rule.steps.get(index));
+        let request = match failed_step {
             Some(step) => short(&Value::Object(step.ask.clone()).to_string()),
             None => "open".to_owned(),
         };
@@ -354,9 +369,9 @@ impl RunState<'_> {
         let mut lines: Vec<String> = clauses
             .map(|clause| format!("{}: {}", clause.id, clause.states))
             .collect();
-        let shown = received.iter().take(SHOWN);
-        lines.extend(shown.map(|(request, reply)| line(request, reply.as_ref())));
-        if let Some(more @ 1..) = received.len().checked_sub(SHOWN) {
+        let reported = received.iter().take(MAX_REPORTED_REQUESTS);
+        lines.extend(reported.map(|(request, reply)| line(request, reply.as_ref())));
+        if let Some(more @ 1..) = received.len().checked_sub(MAX_REPORTED_REQUESTS) {
             lines.push(format!("… and {more} more requests"));
         }
         Verdict::Fail(Failure {
@@ -369,22 +384,25 @@ impl RunState<'_> {
     }
 }
 
-fn read(answer: &Value) -> Result<AdapterReply, Broken> {
-    AdapterReply::read(answer).map_err(|why| Broken::Garbled(short(&answer.to_string()), why))
+fn parse_reply(answer: &Value) -> Result<AdapterReply, Broken> {
+    AdapterReply::read(answer).map_err(|reason| Broken::Garbled(short(&answer.to_string()), reason))
 }
 
 fn unreachable(broken: &Broken) -> Verdict {
     Verdict::NotRun(Reason::Unreachable(broken.to_string()))
 }
 
-fn not_supported(what: &str) -> Verdict {
-    Verdict::NotRun(Reason::NotSupported(what.to_owned()))
+fn not_supported(feature: &str) -> Verdict {
+    Verdict::NotRun(Reason::NotSupported(feature.to_owned()))
 }
 
 /// Formats the name of an operation, with its options.
-fn operation(ask: &Map<String, Value>) -> String {
-    let name = ask.get("do").and_then(Value::as_str).unwrap_or_default();
-    let options = ask.get("options").and_then(Value::as_object);
+fn operation(request: &Map<String, Value>) -> String {
+    let name = request
+        .get("do")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let options = request.get("options").and_then(Value::as_object);
     let options: Vec<_> = options
         .into_iter()
         .flatten()
@@ -397,7 +415,7 @@ fn operation(ask: &Map<String, Value>) -> String {
 }
 
 fn short(text: &str) -> String {
-    match text.char_indices().nth(TOLD_SHOWN) {
+    match text.char_indices().nth(MAX_TEXT_CHARS) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
     }

@@ -87,7 +87,7 @@ impl NormalizedResponse {
 /// multi-line strings, are not compared.
 pub(crate) fn compare_answers(answers: &[NormalizedResponse]) -> Vec<AnswerDifference> {
     let statuses: Vec<String> = answers.iter().map(|one| one.status.to_string()).collect();
-    if !alike(&statuses) {
+    if !all_equal(&statuses) {
         return vec![AnswerDifference {
             place: "status".to_owned(),
             kind: DifferenceKind::Shape,
@@ -96,7 +96,7 @@ pub(crate) fn compare_answers(answers: &[NormalizedResponse]) -> Vec<AnswerDiffe
     }
     let mut found = Vec::new();
     let bodies: Vec<&'static str> = answers.iter().map(|one| one.body.kind()).collect();
-    if !alike(&bodies) {
+    if !all_equal(&bodies) {
         add(&mut found, "body", DifferenceKind::Shape, bodies);
         return found;
     }
@@ -104,7 +104,7 @@ pub(crate) fn compare_answers(answers: &[NormalizedResponse]) -> Vec<AnswerDiffe
         .iter()
         .filter_map(|one| one.media_type.as_deref())
         .collect();
-    if !alike(&types) {
+    if !all_equal(&types) {
         add(&mut found, "media-type", DifferenceKind::Shape, types);
     }
     let json = |one: &NormalizedResponse| match &one.body {
@@ -142,7 +142,7 @@ impl Body {
     }
 }
 
-fn alike<T: PartialEq>(all: &[T]) -> bool {
+fn all_equal<T: PartialEq>(all: &[T]) -> bool {
     all.windows(2)
         .all(|pair| matches!(pair, [one, other] if one == other))
 }
@@ -169,11 +169,11 @@ fn add(
 
 /// Adds the topmost differences between the values at a location.
 fn compare(place: &str, values: &[Option<&Value>], found: &mut Vec<AnswerDifference>) {
-    if alike(values) {
+    if all_equal(values) {
         return;
     }
     let kinds: Vec<&str> = values.iter().map(|value| kind(*value)).collect();
-    if !alike(&kinds) {
+    if !all_equal(&kinds) {
         return add(found, place, DifferenceKind::Shape, kinds);
     }
     match kinds.first() {
@@ -183,12 +183,12 @@ fn compare(place: &str, values: &[Option<&Value>], found: &mut Vec<AnswerDiffere
                 .filter_map(|value| value.and_then(Value::as_object));
             let names: BTreeSet<&String> = members.flat_map(|members| members.keys()).collect();
             for name in names {
-                let below: Vec<Option<&Value>> = values
+                let children: Vec<Option<&Value>> = values
                     .iter()
                     .map(|value| value.and_then(|value| value.get(name)))
                     .collect();
                 let name = name.replace('~', "~0").replace('/', "~1");
-                compare(&format!("{place}/{name}"), &below, found);
+                compare(&format!("{place}/{name}"), &children, found);
             }
         }
         Some(&"an array") => items(place, values, found),
@@ -226,11 +226,11 @@ fn items(place: &str, values: &[Option<&Value>], found: &mut Vec<AnswerDifferenc
         items
     };
     let orders: Vec<Vec<String>> = lists.iter().map(sorted).collect();
-    if !alike(&lengths) {
-        let told = lengths.iter().map(|length| format!("a list of {length}"));
-        return add(found, place, DifferenceKind::Value, told);
+    if !all_equal(&lengths) {
+        let descriptions = lengths.iter().map(|length| format!("a list of {length}"));
+        return add(found, place, DifferenceKind::Value, descriptions);
     }
-    if alike(&orders) {
+    if all_equal(&orders) {
         // The same items in another order.
         return add(
             found,
@@ -240,8 +240,8 @@ fn items(place: &str, values: &[Option<&Value>], found: &mut Vec<AnswerDifferenc
         );
     }
     for index in 0..lengths.first().copied().unwrap_or_default() {
-        let below: Vec<Option<&Value>> = lists.iter().map(|list| list.get(index)).collect();
-        compare(&format!("{place}/*"), &below, found);
+        let children: Vec<Option<&Value>> = lists.iter().map(|list| list.get(index)).collect();
+        compare(&format!("{place}/*"), &children, found);
     }
 }
 
@@ -326,8 +326,8 @@ mod tests {
                 "",
             ),
         ] {
-            let told = |(status, media_type, body)| answer(status, media_type, body);
-            let found = compare_answers(&[told(one), told(other)]);
+            let normalized = |(status, media_type, body)| answer(status, media_type, body);
+            let found = compare_answers(&[normalized(one), normalized(other)]);
             let lines: Vec<String> = found
                 .iter()
                 .map(|difference| format!("{}: {}", difference.place, difference.values.join(", ")))

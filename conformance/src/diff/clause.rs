@@ -37,7 +37,7 @@ impl Comparison {
             lines.extend(self.proposal(proposal, &mut used));
         }
         lines.extend(self.proposals.iter().filter(words).map(|one| {
-            let (file, what) = (&one.file, self.what(one));
+            let (file, what) = (&one.file, self.describe(one));
             format!("MESSAGE {file}: {what} ({})", shown_by(one))
         }));
         if !(self.open.is_empty() && self.proposals.is_empty()) {
@@ -57,7 +57,7 @@ impl Comparison {
     }
 
     fn proposal(&self, proposal: &Proposal, used: &mut BTreeSet<String>) -> Vec<String> {
-        let (what, rules) = (self.what(proposal), shown_by(proposal));
+        let (what, rules) = (self.describe(proposal), shown_by(proposal));
         let mut lines = vec![format!(
             "NOT COVERED {}: {what} ({rules}), e.g.",
             proposal.file
@@ -76,7 +76,7 @@ impl Comparison {
     }
 
     /// Formats a difference as in: `/warning` is an object at opa; absent at reference
-    fn what(&self, proposal: &Proposal) -> String {
+    fn describe(&self, proposal: &Proposal) -> String {
         let values = self.each(&proposal.values, VALUE);
         let word = match proposal.kind {
             _ if proposal.members => "has members that not all have,",
@@ -116,35 +116,35 @@ fn cut(text: &str, longest: usize) -> String {
 fn skeleton(proposal: &Proposal, used: &mut BTreeSet<String>) -> Vec<String> {
     let rule = &proposal.rule;
     let known = Catalogue::embedded().ok();
-    let beside = |catalogue: &'static Catalogue| {
+    let siblings = |catalogue: &'static Catalogue| {
         let clauses = catalogue.clauses().iter();
         let of_file = clauses.filter(|clause| folder(&clause.id) == proposal.file);
         of_file.collect::<Vec<&Clause>>()
     };
-    let beside = known.map(beside).unwrap_or_default();
-    let like = known
+    let siblings = known.map(siblings).unwrap_or_default();
+    let sibling = known
         .and_then(|known| known.clause(rule))
         .filter(|clause| folder(&clause.id) == proposal.file)
-        .or_else(|| beside.first().copied());
-    let stands = |id: &str| {
-        let mut ids = beside.iter().map(|clause| clause.id.rsplit('/').next());
+        .or_else(|| siblings.first().copied());
+    let is_taken = |id: &str| {
+        let mut ids = siblings.iter().map(|clause| clause.id.rsplit('/').next());
         ids.any(|known| known == Some(id))
     };
     let id = words(proposal, rule);
     let mut ids = std::iter::once(id.clone()).chain((2..).map(|number| format!("{id}-{number}")));
-    let id = ids.find(|id| !stands(id) && used.insert(format!("{}/{id}", proposal.file)));
+    let id = ids.find(|id| !is_taken(id) && used.insert(format!("{}/{id}", proposal.file)));
     let id = id.unwrap_or_default();
     let states = states(proposal);
     let mut lines = vec![format!("  specs/{}.yaml:", proposal.file)];
     lines.push(format!("  - id: {id}"));
     lines.push(format!(
         "    section: {}",
-        like.map_or("", |clause| clause.section)
+        sibling.map_or("", |clause| clause.section)
     ));
     lines.push("    level: open".to_owned());
     lines.push(format!(
         "    capability: {}",
-        like.map_or("", |clause| clause.capability.as_str())
+        sibling.map_or("", |clause| clause.capability.as_str())
     ));
     lines.push(format!("    states: {states}"));
     lines

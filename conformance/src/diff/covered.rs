@@ -33,7 +33,7 @@ fn pointer(key: &str) -> &str {
 
 /// Whether a fact with this value at a pointer covers the location.
 fn at(pointer: &str, value: &str, place: &str) -> bool {
-    let Some(below) = reaches(pointer, place) else {
+    let Some(depth) = reaches(pointer, place) else {
         return false;
     };
     let part = ["<includes ", "<has ", "<holds ", "<without ", "<mentions "];
@@ -41,7 +41,7 @@ fn at(pointer: &str, value: &str, place: &str) -> bool {
         "<unset>" | "<absent>" | "<empty>" => true,
         value if part.iter().any(|start| value.starts_with(start)) => false,
         // A type: the rule leaves the value of it to the server.
-        value if value.starts_with('<') => below == 0,
+        value if value.starts_with('<') => depth == 0,
         _ => true,
     }
 }
@@ -54,15 +54,17 @@ fn reaches(pointer: &str, place: &str) -> Option<usize> {
         return None;
     }
     let mut rest = place.split('/').skip(1);
-    for wanted in pointer.split('/').skip(1) {
-        let found = rest.next()?;
-        let item = found == "*" && wanted.bytes().all(|byte| byte.is_ascii_digit());
-        let part = wanted.split_once('*').is_some_and(|(start, end)| {
-            found
-                .strip_prefix(start)
-                .is_some_and(|rest| rest.ends_with(end))
-        });
-        if !(found == wanted || item || part) {
+    for expected_segment in pointer.split('/').skip(1) {
+        let segment = rest.next()?;
+        let item = segment == "*" && expected_segment.bytes().all(|byte| byte.is_ascii_digit());
+        let part = expected_segment
+            .split_once('*')
+            .is_some_and(|(start, end)| {
+                segment
+                    .strip_prefix(start)
+                    .is_some_and(|rest| rest.ends_with(end))
+            });
+        if !(segment == expected_segment || item || part) {
             return None;
         }
     }

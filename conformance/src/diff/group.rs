@@ -89,11 +89,11 @@ fn join(proposals: Vec<Proposal>) -> Vec<Proposal> {
 fn object_of(place: &str, members: Vec<Proposal>) -> Option<Proposal> {
     let runs = members.first()?.values.len();
     let alone = (0..runs).map(|run| {
-        let there = members.iter().filter(|member| {
+        let present = members.iter().filter(|member| {
             let value = member.values.get(run);
             value.is_some_and(|value| value != ABSENT)
         });
-        let names = there.filter_map(|member| member.place.rsplit('/').next());
+        let names = present.filter_map(|member| member.place.rsplit('/').next());
         // A member may be listed twice, because it may have different types.
         let names: BTreeSet<&str> = names.collect();
         joined_names(&names)
@@ -116,11 +116,11 @@ fn object_of(place: &str, members: Vec<Proposal>) -> Option<Proposal> {
 }
 
 fn joined_names(names: &BTreeSet<&str>) -> String {
-    let shown: Vec<&str> = names.iter().take(NAMED).copied().collect();
+    let listed: Vec<&str> = names.iter().take(NAMED).copied().collect();
     match names.len() {
         0 => "none".to_owned(),
-        all if all > NAMED => format!("{} and {} more", shown.join(", "), all - NAMED),
-        _ => shown.join(", "),
+        all if all > NAMED => format!("{} and {} more", listed.join(", "), all - NAMED),
+        _ => listed.join(", "),
     }
 }
 
@@ -155,13 +155,13 @@ mod tests {
             ("/few/a", ["absent", "a number"]),
         ];
         let all = members.map(|(place, values)| proposal(place, &values));
-        let told = join(all.into()).into_iter().map(|one| {
+        let lines = join(all.into()).into_iter().map(|one| {
             let values = one.values.join("; ");
             format!("{}: {values} ({})", one.place, one.rules.len())
         });
-        let told: Vec<String> = told.collect();
+        let lines: Vec<String> = lines.collect();
         assert_eq!(
-            told,
+            lines,
             [
                 "/few/a: absent; a number (1)",
                 "/m: c; a, b, d and 1 more (5)",

@@ -102,7 +102,7 @@ impl Comparison {
     }
 
     /// Sets the names of the runs.
-    pub(crate) fn called(mut self, labels: &[&str]) -> Self {
+    pub(crate) fn with_labels(mut self, labels: &[&str]) -> Self {
         self.labels = labels.iter().map(|label| (*label).to_owned()).collect();
         self
     }
@@ -136,14 +136,14 @@ fn recorded(runs: &[&Digest]) -> Vec<Open> {
         }) else {
             continue;
         };
-        let told = runs.iter().zip(rows).map(|(run, row)| {
+        let facts_by_run = runs.iter().zip(rows).map(|(run, row)| {
             let normalizer = Normalizer::new(requests::run_name(run, rule), rule);
             facts(&row.judged.transcript, &normalizer)
         });
-        let told: Vec<BTreeMap<(usize, String), String>> = told.collect();
-        let keys: BTreeSet<_> = told.iter().flat_map(BTreeMap::keys).collect();
+        let facts_by_run: Vec<BTreeMap<(usize, String), String>> = facts_by_run.collect();
+        let keys: BTreeSet<_> = facts_by_run.iter().flat_map(BTreeMap::keys).collect();
         for key in keys {
-            let values: Vec<String> = told
+            let values: Vec<String> = facts_by_run
                 .iter()
                 .map(|facts| facts.get(key).map_or("<absent>", |value| value).to_owned())
                 .collect();

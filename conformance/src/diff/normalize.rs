@@ -73,8 +73,8 @@ impl<'a> Normalizer<'a> {
             Value::String(text) => Value::String(self.text(text)),
             Value::Array(items) => {
                 let items = items.iter().map(|item| self.value(item));
-                let own = |item: &Value| !canonical(item, "").contains(RUN);
-                Value::Array(items.filter(own).collect())
+                let is_reproducible = |item: &Value| !canonical(item, "").contains(RUN);
+                Value::Array(items.filter(is_reproducible).collect())
             }
             Value::Object(members) => Value::Object(self.members(members)),
             other => other.clone(),
@@ -128,11 +128,14 @@ mod tests {
     #[test]
     fn what_depends_on_the_run_is_taken_out() {
         let rule = "engine/v1/data/get/a-rule";
-        let own = namespace("c123abc", rule);
+        let own_namespace = namespace("c123abc", rule);
         let other = namespace("c123abc", "engine/v1/data/get/another");
         let normalizer = Normalizer::new("c123abc", rule);
-        for (given, expected) in [
-            (json!(format!("data.{own}.x")), json!("data.<ns>.x")),
+        for (value, expected) in [
+            (
+                json!(format!("data.{own_namespace}.x")),
+                json!("data.<ns>.x"),
+            ),
             (
                 json!("at 2026-11-22T14:55:15.123456Z from 127.0.0.1:40123"),
                 json!("at <time> from <address>"),
@@ -151,7 +154,7 @@ mod tests {
                 json!({"timer_x_ns": 0, "counter": 3, "heap_bytes": 0}),
             ),
             (
-                json!({"result": [{"id": own}, {"id": other}], (other.clone()): 1}),
+                json!({"result": [{"id": own_namespace}, {"id": other}], (other.clone()): 1}),
                 json!({"result": [{"id": "<ns>"}]}),
             ),
             (
@@ -164,7 +167,7 @@ mod tests {
             ),
             (json!("10 apples, rule 3.4"), json!("10 apples, rule 3.4")),
         ] {
-            assert_eq!(normalizer.value(&given), expected, "{given}");
+            assert_eq!(normalizer.value(&value), expected, "{value}");
         }
     }
 }

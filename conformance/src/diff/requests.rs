@@ -87,24 +87,26 @@ fn of_rule(runs: &[&Digest], rows: &[&Row]) -> Vec<Instance> {
         return found;
     };
     let rule = &row.judged.rule;
-    let kept = Transcript::parse(&row.judged.transcript).steps;
-    let asked: Vec<_> = runs.iter().map(|run| responses(run, rule)).collect();
-    let Some((first, others)) = asked.split_first() else {
+    let steps = Transcript::parse(&row.judged.transcript).steps;
+    let by_run: Vec<_> = runs.iter().map(|run| responses(run, rule)).collect();
+    let Some((first, others)) = by_run.split_first() else {
         return found;
     };
     for (key, (exchange, response)) in first {
-        let others = others.iter().map(|asked| Some(asked.get(key)?.1.clone()));
+        let others = others
+            .iter()
+            .map(|responses| Some(responses.get(key)?.1.clone()));
         let all: Option<Vec<NormalizedResponse>> = std::iter::once(Some(response.clone()))
             .chain(others)
             .collect();
         let (step, request) = key;
-        let facts = step.checked_sub(1).and_then(|index| kept.get(index));
+        let facts = step.checked_sub(1).and_then(|index| steps.get(index));
         let facts = facts.map_or(&[][..], |entry| &entry.facts);
         let places = all.map(|all| compare_answers(&all)).unwrap_or_default();
-        let free = places
+        let uncovered = places
             .into_iter()
             .filter(|difference| !covers(facts, &difference.place));
-        found.extend(free.map(|mut difference| {
+        found.extend(uncovered.map(|mut difference| {
             if exchange.identity == MOCK {
                 difference.place = format!("{SENT}{}", difference.place);
             }

@@ -60,7 +60,7 @@ impl ApiEvidence {
             200 if garbled => Self::Garbled,
             _ if page => Self::Page,
             200 if is_api(document, answer) => Self::Api,
-            200 if is_bare(document, answer) => Self::Bare,
+            200 if is_empty_object(document, answer) => Self::Bare,
             _ => Self::Other,
         }
     }
@@ -75,7 +75,7 @@ fn is_api(document: Document, answer: &Answer) -> bool {
 }
 
 /// Whether a list response is an object without `result`: Go omits empty lists.
-fn is_bare(document: Document, answer: &Answer) -> bool {
+fn is_empty_object(document: Document, answer: &Answer) -> bool {
     let object = answer.json().and_then(Value::as_object);
     document == Document::Control && object.is_some_and(serde_json::Map::is_empty)
 }
@@ -85,13 +85,13 @@ pub(super) fn is_object(answer: &Answer) -> bool {
 }
 
 /// Whether a response equals the server's response to an unknown path.
-pub(super) fn alike(unknown: &Answer, answer: &Answer) -> bool {
+pub(super) fn same_error(unknown: &Answer, answer: &Answer) -> bool {
     unknown.status == answer.status && unknown.at("/code") == answer.at("/code")
 }
 
 /// Whether a response reports a missing document rather than an unknown path.
 pub(super) fn denies_document(unknown: &Answer, answer: &Answer) -> bool {
-    answer.at("/code").is_some() && !alike(unknown, answer)
+    answer.at("/code").is_some() && !same_error(unknown, answer)
 }
 
 /// Returns the name of a document's API for people.
@@ -103,8 +103,8 @@ pub(super) fn title(document: Document) -> &'static str {
 }
 
 /// Creates a finding about a path that does not have the API.
-pub(super) fn stranger(path: &str, sight: ApiEvidence, told: &str) -> Finding {
-    let advice = match sight {
+pub(super) fn unrecognized_api(path: &str, kind: ApiEvidence, response: &str) -> Finding {
+    let advice = match kind {
         ApiEvidence::Elsewhere => "it sends you elsewhere: give the address that it names",
         ApiEvidence::Gateway => {
             "a proxy answers for a server that does not: start the server, or give its own address"
@@ -127,7 +127,7 @@ pub(super) fn stranger(path: &str, sight: ApiEvidence, told: &str) -> Finding {
     Finding::new(
         Severity::Problem,
         "api",
-        format!("GET {path} answers {told}"),
+        format!("GET {path} answers {response}"),
     )
     .advice(advice)
 }
@@ -136,72 +136,72 @@ pub(super) fn health(answer: &Answer) -> Finding {
     if answer.is_success() {
         return Finding::new(Severity::Ok, "health", "GET /health says that it is ready");
     }
-    let what = format!("GET /health answers {}", answer.status);
-    Finding::new(Severity::Problem, "health", what)
+    let message = format!("GET /health answers {}", answer.status);
+    Finding::new(Severity::Problem, "health", message)
         .advice("a run waits until /health answers 200: let the server answer it, or wait until it is ready")
 }
 
 /// Summarizes the detected capabilities, and those that GET requests cannot show.
-pub(super) fn summary(seen: &Diagnosis) -> Vec<Finding> {
+pub(super) fn summary(diagnosis: &Diagnosis) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let shown = seen.capabilities.join(", ");
+    let capabilities = diagnosis.capabilities.join(", ");
     findings.push(Finding::new(
         Severity::Ok,
         "abilities",
-        format!("seems to have {shown}"),
+        format!("seems to have {capabilities}"),
     ));
-    if seen.product.is_some() {
-        let what = "calls itself Open Policy Agent";
+    if diagnosis.product.is_some() {
+        let message = "calls itself Open Policy Agent";
         findings.push(
-            Finding::new(Severity::Note, "product", what).advice(
+            Finding::new(Severity::Note, "product", message).advice(
                 "`--target opa` with an address applies the known deviations of OPA; without an address it starts OPA itself, in every setup that rules need",
             ),
         );
     }
-    if let Some(vendor) = &seen.vendor {
-        let what = format!("filters are asked for as application/vnd.{vendor}.…");
-        findings.push(Finding::new(Severity::Ok, "vendor", what));
+    if let Some(vendor) = &diagnosis.vendor {
+        let message = format!("filters are asked for as application/vnd.{vendor}.…");
+        findings.push(Finding::new(Severity::Ok, "vendor", message));
     }
-    if !seen.absent.is_empty() {
-        let what = format!("nothing shows of {}", seen.absent.join(", "));
+    if !diagnosis.absent.is_empty() {
+        let message = format!("nothing shows of {}", diagnosis.absent.join(", "));
         findings
-            .push(Finding::new(Severity::Note, "abilities", what).advice(
+            .push(Finding::new(Severity::Note, "abilities", message).advice(
                 "a run by this address does not ask for it unless --capabilities names it",
             ));
     }
-    if let Some(module) = seen.modules.iter().find(|module| module.decides()) {
-        let what = format!("its policy `{}` defines `system.main`", module.id);
-        findings.push(Finding::new(Severity::Note, "policy", what).advice(
+    if let Some(module) = diagnosis.modules.iter().find(|module| module.decides()) {
+        let message = format!("its policy `{}` defines `system.main`", module.id);
+        findings.push(Finding::new(Severity::Note, "policy", message).advice(
             "rules about POST / define the same and are not run; remove the policy to judge them",
         ));
     }
-    let unsure: Vec<&str> = unseen(seen);
-    if !unsure.is_empty() {
-        let what = format!("whether it has {} does not show", unsure.join(", "));
-        let advice = match seen.absent.is_empty() {
+    let unknown: Vec<&str> = undetermined(diagnosis);
+    if !unknown.is_empty() {
+        let message = format!("whether it has {} does not show", unknown.join(", "));
+        let advice = match diagnosis.absent.is_empty() {
             true => "a run asks for it; leave out of --capabilities what the server does not have",
             false => "add to --capabilities what the server has",
         };
-        findings.push(Finding::new(Severity::Note, "abilities", what).advice(advice));
+        findings.push(Finding::new(Severity::Note, "abilities", message).advice(advice));
     }
     findings
 }
 
 /// Capabilities required by clauses of the server's APIs that are neither detected nor missing, in
 /// the order of the edition.
-pub(super) fn unseen(seen: &Diagnosis) -> Vec<&'static str> {
+pub(super) fn undetermined(diagnosis: &Diagnosis) -> Vec<&'static str> {
     let Ok(catalogue) = Catalogue::embedded() else {
         return Vec::new();
     };
-    let asked: BTreeSet<&str> = catalogue
+    let relevant: BTreeSet<&str> = catalogue
         .clauses()
         .iter()
-        .filter(|clause| seen.apis.contains(&clause.document))
+        .filter(|clause| diagnosis.apis.contains(&clause.document))
         .map(|clause| clause.capability.as_str())
         .collect();
     let names = catalogue.capabilities().iter().map(|one| one.name.as_str());
     names
-        .filter(|name| asked.contains(name))
-        .filter(|name| !seen.capabilities.contains(name) && !seen.absent.contains(name))
+        .filter(|name| relevant.contains(name))
+        .filter(|name| !diagnosis.capabilities.contains(name) && !diagnosis.absent.contains(name))
         .collect()
 }

@@ -28,7 +28,7 @@ const QUESTIONS: &[(Question<'static>, &[CapabilityProbe])] = &[
     (
         Question::get("/v1/data/conformance_doctor?metrics=true&provenance=true&explain=full"),
         &[
-            ("documents", |answer| shown(is_object(answer))),
+            ("documents", |answer| present_if(is_object(answer))),
             ("metrics", |answer| member(answer, "/metrics")),
             ("provenance", |answer| member(answer, "/provenance")),
             ("explain", |answer| member(answer, "/explanation")),
@@ -101,41 +101,46 @@ const FILTERS_BODY: &[u8] = br#"{"unknowns": ["input.x"]}"#;
 impl Doctor<'_> {
     /// Detects the capabilities of an engine. Nothing is detected if the server answers an unknown
     /// path like any other.
-    pub(super) async fn abilities(&self, seen: &mut Diagnosis, unknown: Option<&Answer>) {
+    pub(super) async fn probe_capabilities(
+        &self,
+        diagnosis: &mut Diagnosis,
+        unknown: Option<&Answer>,
+    ) {
         let takes_everything = unknown.is_some_and(Answer::is_success);
-        for (question, readings) in QUESTIONS {
+        for (question, probes) in QUESTIONS {
             if question.method == "POST" && (!self.posts || takes_everything) {
                 continue;
             }
-            let Ok(answer) = self.put(*question).await else {
+            let Ok(answer) = self.send_question(*question).await else {
                 continue;
             };
-            if seen.version.is_none() {
+            if diagnosis.version.is_none() {
                 let version = answer.at("/provenance/version").and_then(Value::as_str);
-                seen.version = version.map(str::to_owned);
+                diagnosis.version = version.map(str::to_owned);
             }
-            let alike = unknown.is_some_and(|unknown| api::alike(unknown, &answer));
-            for (name, reading) in *readings {
-                if seen.capabilities.contains(name) {
+            let same_as_unknown = unknown.is_some_and(|unknown| api::same_error(unknown, &answer));
+            for (name, probe) in *probes {
+                if diagnosis.capabilities.contains(name) {
                     continue;
                 }
-                let sign = match alike {
+                let sign = match same_as_unknown {
                     true if takes_everything => Sign::Unclear,
                     true => missing(&answer),
-                    false => reading(&answer),
+                    false => probe(&answer),
                 };
                 match sign {
-                    Sign::There => seen.capabilities.push(name),
-                    Sign::Absent => seen.absent.push(name),
+                    Sign::There => diagnosis.capabilities.push(name),
+                    Sign::Absent => diagnosis.absent.push(name),
                     Sign::Unclear => {}
                 }
             }
         }
-        if let Ok(list) = self.ask("/v1/policies", true).await {
-            seen.modules = modules::of(&list);
+        if let Ok(list) = self.request("/v1/policies", true).await {
+            diagnosis.modules = modules::of(&list);
             // A server that denies a missing policy may have others.
             if list.at("/result").is_some_and(Value::is_array) {
-                seen.absent
+                diagnosis
+                    .absent
                     .retain(|name| !matches!(*name, "policies" | "evaluation"));
             }
         }
@@ -143,9 +148,9 @@ impl Doctor<'_> {
 
     /// Detects the vendor of the filter media types: the documents' own, OPA's, or the one that the
     /// server names when it rejects both.
-    pub(super) async fn vendor(&self, seen: &mut Diagnosis, unknown: &Answer) {
+    pub(super) async fn probe_vendor(&self, diagnosis: &mut Diagnosis, unknown: &Answer) {
         if !self.posts {
-            seen.vendor = seen.product.map(str::to_owned);
+            diagnosis.vendor = diagnosis.product.map(str::to_owned);
             return;
         }
         let mut named = None;
@@ -153,42 +158,45 @@ impl Doctor<'_> {
             let accept = format!("application/vnd.{vendor}.ucast.all+json");
             let headers = [JSON, ("Accept", accept.as_str())];
             let question = Question::post(FILTERS, &headers, FILTERS_BODY);
-            let Ok(answer) = self.put(question).await else {
+            let Ok(answer) = self.send_question(question).await else {
                 return;
             };
             match answer.status {
-                404 | 405 | 501 if answer.at("/code").is_none() || api::alike(unknown, &answer) => {
-                    seen.absent.push("filters");
+                404 | 405 | 501
+                    if answer.at("/code").is_none() || api::same_error(unknown, &answer) =>
+                {
+                    diagnosis.absent.push("filters");
                     return;
                 }
                 400 | 406 | 415 => named = named.or_else(|| other_vendor(&answer, vendor)),
                 401 | 403 | 500.. => return,
                 _ => {
-                    seen.capabilities.push("filters");
-                    seen.vendor = Some(vendor.to_owned());
+                    diagnosis.capabilities.push("filters");
+                    diagnosis.vendor = Some(vendor.to_owned());
                     return;
                 }
             }
         }
         if named.is_some() {
-            seen.capabilities.push("filters");
-            seen.vendor = named;
+            diagnosis.capabilities.push("filters");
+            diagnosis.vendor = named;
         }
     }
 }
 
 /// Returns a vendor that a response names other than the requested one.
-fn other_vendor(answer: &Answer, asked: &str) -> Option<String> {
+fn other_vendor(answer: &Answer, requested: &str) -> Option<String> {
     let text = answer.text();
     let vendors = text.split("application/vnd.").skip(1);
     let mut vendors = vendors.filter_map(|rest| rest.split_once('.'));
-    let plain = |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric());
-    let other = vendors.find(|(name, _)| plain(name) && !["engine", "opa", asked].contains(name));
+    let is_name = |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric());
+    let other =
+        vendors.find(|(name, _)| is_name(name) && !["engine", "opa", requested].contains(name));
     other.map(|(name, _)| name.to_owned())
 }
 
-fn shown(there: bool) -> Sign {
-    match there {
+fn present_if(present: bool) -> Sign {
+    match present {
         true => Sign::There,
         false => Sign::Unclear,
     }

@@ -50,28 +50,32 @@ const CAUSES: &[(&[&str], &str, &str)] = &[
 /// Prefix of causes that only a server with TLS can have.
 const CERTIFICATE: &str = "its certificate";
 
-/// Creates a finding that explains an error without a response, and quotes `shown`.
-pub(super) fn of(error: &str, shown: &str, tls: bool) -> Finding {
+/// Creates a finding that explains an error without a response, and quotes `redacted`.
+pub(super) fn of(error: &str, redacted: &str, tls: bool) -> Finding {
     let small = error.to_ascii_lowercase();
-    let holds = |words: &[&str]| words.iter().any(|word| small.contains(word));
+    let contains_any = |words: &[&str]| words.iter().any(|word| small.contains(word));
     let about_tls = |what: &str| what.starts_with(CERTIFICATE);
     let known = CAUSES
         .iter()
-        .find(|(words, what, _)| holds(words) && (tls || !about_tls(what)));
+        .find(|(words, what, _)| contains_any(words) && (tls || !about_tls(what)));
     let (what, advice) = match known {
         Some((_, what, advice)) => (*what, *advice),
         // Bytes arrived that are not of the protocol.
-        None if tls && holds(&["invalidcontenttype", "corrupt message", "invalidmessage"]) => (
-            "it does not speak TLS",
-            "use an http address, or check the port",
-        ),
+        None if tls
+            && contains_any(&["invalidcontenttype", "corrupt message", "invalidmessage"]) =>
+        {
+            (
+                "it does not speak TLS",
+                "use an http address, or check the port",
+            )
+        }
         None if !tls && is_no_http(error) => (
             "it does not speak HTTP",
             "use an https address if the server speaks TLS; check the port",
         ),
         None => ("no answer came", "look into the server's log"),
     };
-    Finding::new(Severity::Problem, "reach", format!("{what} ({shown})")).advice(advice)
+    Finding::new(Severity::Problem, "reach", format!("{what} ({redacted})")).advice(advice)
 }
 
 /// Whether an error means that the server sent bytes that are not HTTP, or no bytes.
@@ -106,8 +110,8 @@ const PLAIN_AT_TLS: &[&str] = &[
 /// Returns a finding if the response is that of a TLS server to plain HTTP.
 pub(super) fn wrong_protocol(answer: &Answer, tls: bool) -> Option<Finding> {
     let text = answer.text().to_ascii_lowercase();
-    let says = |words: &&str| text.contains(words);
-    let wrong = !tls && answer.status == 400 && PLAIN_AT_TLS.iter().any(says);
+    let contains = |words: &&str| text.contains(words);
+    let wrong = !tls && answer.status == 400 && PLAIN_AT_TLS.iter().any(contains);
     wrong.then(speaks_tls)
 }
 

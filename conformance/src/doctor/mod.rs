@@ -24,7 +24,7 @@ const CLOCK_SLACK: Duration = Duration::from_secs(30);
 /// Response time from which a run, which has many hundred requests, takes long.
 const SLOW: Duration = Duration::from_secs(1);
 /// Number of characters shown of a server's message.
-const SHOWN: usize = 120;
+const MAX_RESPONSE_CHARS: usize = 120;
 
 /// Result of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,7 +128,7 @@ struct Question<'q> {
     headers: &'q [(&'q str, &'q str)],
     body: &'q [u8],
     /// Whether the request is sent with the administrator's token.
-    known: bool,
+    authorized: bool,
 }
 
 impl<'q> Question<'q> {
@@ -138,7 +138,7 @@ impl<'q> Question<'q> {
             path,
             headers: &[],
             body: &[],
-            known: true,
+            authorized: true,
         }
     }
 
@@ -155,59 +155,59 @@ impl<'q> Question<'q> {
 impl Doctor<'_> {
     /// Runs all checks, in the order in which they depend on each other.
     pub(crate) async fn examine(&self) -> Diagnosis {
-        let mut seen = Diagnosis::default();
-        seen.findings.extend(self.address());
+        let mut diagnosis = Diagnosis::default();
+        diagnosis.findings.extend(self.address());
         let start = Instant::now();
-        let mut health = self.ask("/health", true).await;
+        let mut health = self.request("/health", true).await;
         // A server may close one connection, and answer the next.
         if health.as_ref().is_err_and(|error| !error.slow) {
-            health = self.ask("/health", true).await;
+            health = self.request("/health", true).await;
         }
         let health = match health {
             Ok(health) => health,
             Err(error) => {
-                let why = plain(&error.what);
+                let cause = innermost_cause(&error.what);
                 let tls = self.server.base.tls;
-                let finding = match !tls && cause::is_no_http(why) && self.speaks_tls().await {
+                let finding = match !tls && cause::is_no_http(cause) && self.speaks_tls().await {
                     true => cause::speaks_tls(),
-                    false => cause::of(why, &self.redact(why), tls),
+                    false => cause::of(cause, &self.redact(cause), tls),
                 };
-                seen.refusal = Some(preflight_error::PreflightError::unreached(&finding));
-                seen.findings.push(finding);
-                return seen;
+                diagnosis.refusal = Some(preflight_error::PreflightError::unreached(&finding));
+                diagnosis.findings.push(finding);
+                return diagnosis;
             }
         };
         if let Some(finding) = cause::wrong_protocol(&health, self.server.base.tls) {
-            seen.refusal = Some(preflight_error::PreflightError::unreached(&finding));
-            seen.findings.push(finding);
-            return seen;
+            diagnosis.refusal = Some(preflight_error::PreflightError::unreached(&finding));
+            diagnosis.findings.push(finding);
+            return diagnosis;
         }
-        seen.reached = true;
-        let took = start.elapsed();
-        seen.findings.push(Finding::new(
+        diagnosis.reached = true;
+        let elapsed = start.elapsed();
+        diagnosis.findings.push(Finding::new(
             Severity::Ok,
             "reach",
-            format!("answers in {} ms", took.as_millis()),
+            format!("answers in {} ms", elapsed.as_millis()),
         ));
-        seen.findings.extend(self.transport());
-        seen.findings.extend(clock(&health, SystemTime::now()));
-        seen.findings.extend(between(&health));
-        self.apis(&mut seen, &health).await;
-        if took > SLOW {
-            seen.findings.push(
+        diagnosis.findings.extend(self.transport());
+        diagnosis.findings.extend(clock(&health, SystemTime::now()));
+        diagnosis.findings.extend(proxy(&health));
+        self.apis(&mut diagnosis, &health).await;
+        if elapsed > SLOW {
+            diagnosis.findings.push(
                 Finding::new(Severity::Note, "time", "answers are slow").advice(
                     "give it time: --timeout is for one request, --eventual-timeout for eventual effects; --jobs 1 asks one thing at a time",
                 ),
             );
         }
         if !self.server.base.is_loopback() {
-            seen.findings.push(
+            diagnosis.findings.push(
                 Finding::new(Severity::Note, "safety", "it is not on this machine").advice(
                     "rules that touch what others see are left out unless you pass --allow-full-mode; --mode read-only writes nothing",
                 ),
             );
         }
-        seen
+        diagnosis
     }
 
     /// Whether a server that does not speak HTTP here speaks TLS, trusted or not.
@@ -253,15 +253,17 @@ impl Doctor<'_> {
     }
 
     /// Detects the APIs, their requirements and capabilities.
-    async fn apis(&self, seen: &mut Diagnosis, health: &Answer) {
-        let mut sights = Vec::new();
+    async fn apis(&self, diagnosis: &mut Diagnosis, health: &Answer) {
+        let mut responses = Vec::new();
         for (document, path) in api::PLACES {
-            match self.ask(path, true).await {
+            match self.request(path, true).await {
                 Ok(answer) => {
-                    sights.push((document, path, ApiEvidence::of(document, &answer), answer))
+                    responses.push((document, path, ApiEvidence::of(document, &answer), answer))
                 }
                 Err(error) => {
-                    seen.findings.push(self.unanswered(path, &error));
+                    diagnosis
+                        .findings
+                        .push(self.unanswered_finding(path, &error));
                     // If one request times out, so do the others.
                     if error.slow {
                         return;
@@ -269,98 +271,104 @@ impl Doctor<'_> {
                 }
             }
         }
-        for (document, path, sight, _) in &sights {
-            if *sight == ApiEvidence::Api {
+        for (document, path, kind, _) in &responses {
+            if *kind == ApiEvidence::Api {
                 let what = format!("GET {path} answers as {} does", api::title(*document));
-                seen.findings.push(Finding::new(Severity::Ok, "api", what));
-                seen.apis.push(*document);
+                diagnosis
+                    .findings
+                    .push(Finding::new(Severity::Ok, "api", what));
+                diagnosis.apis.push(*document);
             }
         }
-        let bare = sights
+        let empty_list = responses
             .iter()
-            .find(|(_, _, sight, _)| *sight == ApiEvidence::Bare);
-        if let Some((document, path, ..)) = bare
+            .find(|(_, _, kind, _)| *kind == ApiEvidence::Bare);
+        if let Some((document, path, ..)) = empty_list
             && !self.takes_everything().await
         {
             let title = api::title(*document);
             let what = format!("GET {path} answers {{}}, as {title} may whose list is empty");
-            seen.findings.push(Finding::new(Severity::Ok, "api", what));
-            seen.apis.push(*document);
+            diagnosis
+                .findings
+                .push(Finding::new(Severity::Ok, "api", what));
+            diagnosis.apis.push(*document);
         }
-        if let Some((_, path, ApiEvidence::Missing, answer)) = sights.first()
-            && seen.apis.is_empty()
+        if let Some((_, path, ApiEvidence::Missing, answer)) = responses.first()
+            && diagnosis.apis.is_empty()
             && self.denies_documents(answer).await
         {
             let what = format!("GET {path} answers 404, where nothing is defined");
             let advice =
                 "an engine answers 200 there, with an object without `result`: rules about it fail";
             let finding = Finding::new(Severity::Note, "api", what).advice(advice);
-            seen.findings.push(finding);
-            seen.apis.push(Document::Engine);
-            seen.capabilities.push("documents");
+            diagnosis.findings.push(finding);
+            diagnosis.apis.push(Document::Engine);
+            diagnosis.capabilities.push("documents");
         }
-        let locked = sights
+        let locked = responses
             .iter()
-            .find(|(_, _, sight, _)| *sight == ApiEvidence::Locked);
-        if let Some((_, path, _, answer)) = locked.filter(|_| seen.apis.is_empty()) {
-            seen.locked = true;
-            let finding = self.refused(path, answer);
-            seen.refusal = Some(preflight_error::PreflightError::from_finding(&finding));
-            seen.findings.push(finding);
+            .find(|(_, _, kind, _)| *kind == ApiEvidence::Locked);
+        if let Some((_, path, _, answer)) = locked.filter(|_| diagnosis.apis.is_empty()) {
+            diagnosis.locked = true;
+            let finding = self.refused_finding(path, answer);
+            diagnosis.refusal = Some(preflight_error::PreflightError::from_finding(&finding));
+            diagnosis.findings.push(finding);
             return;
         }
-        if seen.apis.is_empty() {
-            let mut strange = Vec::new();
-            for (_, path, sight, answer) in &sights {
-                let finding = api::stranger(path, *sight, &self.describe(answer));
-                strange.push((*sight, preflight_error::says_json(answer), finding));
+        if diagnosis.apis.is_empty() {
+            let mut unrecognized = Vec::new();
+            for (_, path, kind, answer) in &responses {
+                let finding = api::unrecognized_api(path, *kind, &self.describe(answer));
+                unrecognized.push((*kind, preflight_error::is_json(answer), finding));
             }
-            seen.refusal = self.nowhere(&strange).await;
-            seen.findings
-                .extend(strange.into_iter().map(|(_, _, finding)| finding));
+            diagnosis.refusal = self.wrong_address(&unrecognized).await;
+            diagnosis
+                .findings
+                .extend(unrecognized.into_iter().map(|(_, _, finding)| finding));
             return;
         }
-        seen.findings.push(api::health(health));
-        self.token(seen).await;
-        if seen.apis.contains(&Document::Control) {
-            seen.capabilities.push("control");
+        diagnosis.findings.push(api::health(health));
+        self.token(diagnosis).await;
+        if diagnosis.apis.contains(&Document::Control) {
+            diagnosis.capabilities.push("control");
         }
-        if seen.apis.contains(&Document::Engine) {
-            self.engine(seen, health).await;
+        if diagnosis.apis.contains(&Document::Engine) {
+            self.engine(diagnosis, health).await;
         }
-        seen.findings.extend(api::summary(seen));
+        diagnosis.findings.extend(api::summary(diagnosis));
     }
 
     /// Whether the server answers an unknown path with success.
     async fn takes_everything(&self) -> bool {
-        let unknown = self.ask(api::UNKNOWN, true).await;
+        let unknown = self.request(api::UNKNOWN, true).await;
         unknown.is_ok_and(|unknown| unknown.is_success())
     }
 
     /// Whether a server that answers an undefined document like this has documents anyway.
     async fn denies_documents(&self, answer: &Answer) -> bool {
-        let root = self.ask("/v1/data", true).await;
+        let root = self.request("/v1/data", true).await;
         if root.is_ok_and(|root| root.is_success() && root.at("/result").is_some()) {
             return true;
         }
-        let unknown = self.ask(api::UNKNOWN, true).await;
+        let unknown = self.request(api::UNKNOWN, true).await;
         unknown.is_ok_and(|unknown| api::denies_document(&unknown, answer))
     }
 
     /// Checks whether the token is needed, if one is given.
-    async fn token(&self, seen: &mut Diagnosis) {
+    async fn token(&self, diagnosis: &mut Diagnosis) {
         if self.server.administrator_key().is_empty() {
-            seen.findings
+            diagnosis
+                .findings
                 .push(Finding::new(Severity::Ok, "token", "it asks for none"));
             return;
         }
         let places = api::PLACES.into_iter();
-        for (document, path) in places.filter(|(document, _)| seen.apis.contains(document)) {
-            let finding = match self.ask(path, false).await {
+        for (document, path) in places.filter(|(document, _)| diagnosis.apis.contains(document)) {
+            let finding = match self.request(path, false).await {
                 Ok(answer) => match ApiEvidence::of(document, &answer) {
                     ApiEvidence::Locked => {
                         if document == Document::Engine {
-                            seen.capabilities.push("authorization");
+                            diagnosis.capabilities.push("authorization");
                         }
                         Finding::new(Severity::Ok, "token", "it asks for one, and takes yours")
                     }
@@ -370,22 +378,22 @@ impl Doctor<'_> {
                             .advice("leave --token-env out if it is not meant to ask for one")
                     }
                     _ => {
-                        let told = self.describe(&answer);
-                        let what = format!("GET {path} without the token: {told}");
+                        let description = self.describe(&answer);
+                        let what = format!("GET {path} without the token: {description}");
                         Finding::new(Severity::Note, "token", what)
                             .advice("a request without a token should be refused with 401")
                     }
                 },
-                Err(error) => self.unanswered(path, &error),
+                Err(error) => self.unanswered_finding(path, &error),
             };
-            seen.findings.push(finding);
+            diagnosis.findings.push(finding);
         }
     }
 
-    async fn engine(&self, seen: &mut Diagnosis, health: &Answer) {
-        let unknown = self.ask(api::UNKNOWN, true).await.ok();
+    async fn engine(&self, diagnosis: &mut Diagnosis, health: &Answer) {
+        let unknown = self.request(api::UNKNOWN, true).await.ok();
         if unknown.as_ref().is_some_and(Answer::is_success) {
-            seen.findings.push(
+            diagnosis.findings.push(
                 Finding::new(
                     Severity::Note,
                     "api",
@@ -395,36 +403,36 @@ impl Doctor<'_> {
             );
         }
         if health.is_success() && health.json().is_some_and(serde_json::Value::is_object) {
-            seen.capabilities.push("health");
+            diagnosis.capabilities.push("health");
         } else if matches!(health.status, 404 | 405 | 501) {
-            seen.absent.push("health");
+            diagnosis.absent.push("health");
         }
-        self.abilities(seen, unknown.as_ref()).await;
-        if let Ok(page) = self.ask("/", true).await {
-            seen.product = page.text().contains("Open Policy Agent").then_some("opa");
+        self.probe_capabilities(diagnosis, unknown.as_ref()).await;
+        if let Ok(page) = self.request("/", true).await {
+            diagnosis.product = page.text().contains("Open Policy Agent").then_some("opa");
         }
         if let Some(unknown) = unknown.filter(|unknown| !unknown.is_success()) {
-            self.vendor(seen, &unknown).await;
+            self.probe_vendor(diagnosis, &unknown).await;
         }
     }
 
     /// Reports that the server requires a token, or rejects this one.
-    fn refused(&self, path: &str, answer: &Answer) -> Finding {
-        let told = self.describe(answer);
+    fn refused_finding(&self, path: &str, answer: &Answer) -> Finding {
+        let description = self.describe(answer);
         if self.server.administrator_key().is_empty() {
-            return Finding::new(Severity::Problem, "token", format!("it asks for a token: {told}"))
+            return Finding::new(Severity::Problem, "token", format!("it asks for a token: {description}"))
                 .advice("put the administrator's token into an environment variable, and name that with --token-env");
         }
         Finding::new(
             Severity::Problem,
             "token",
-            format!("GET {path} is refused with this token: {told}"),
+            format!("GET {path} is refused with this token: {description}"),
         )
         .advice("check the token and what it may do: rules need an administrator's")
     }
 
-    fn unanswered(&self, path: &str, error: &NoAnswer) -> Finding {
-        let what = self.redact(plain(&error.what));
+    fn unanswered_finding(&self, path: &str, error: &NoAnswer) -> Finding {
+        let what = self.redact(innermost_cause(&error.what));
         Finding::new(
             Severity::Problem,
             "reach",
@@ -433,28 +441,32 @@ impl Doctor<'_> {
         .advice("look into the server's log; --timeout gives it more time")
     }
 
-    async fn ask(&self, path: &str, known: bool) -> Result<Answer, NoAnswer> {
+    async fn request(&self, path: &str, authorized: bool) -> Result<Answer, NoAnswer> {
         let question = Question::get(path);
-        self.put(Question { known, ..question }).await
+        self.send_question(Question {
+            authorized,
+            ..question
+        })
+        .await
     }
 
     /// Sends a probe.
-    async fn put(&self, question: Question<'_>) -> Result<Answer, NoAnswer> {
+    async fn send_question(&self, question: Question<'_>) -> Result<Answer, NoAnswer> {
         let Question {
             method,
             path,
             body,
-            known,
+            authorized,
             ..
         } = question;
-        let own = question.headers.iter();
-        let mut headers: Vec<_> = own
+        let question_headers = question.headers.iter();
+        let mut headers: Vec<_> = question_headers
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect();
         if !headers.iter().any(|(name, _)| name == "Accept") {
             headers.push(("Accept".to_owned(), "application/json".to_owned()));
         }
-        if known && let Ok(Some(value)) = self.server.authorization(&Identity::Administrator) {
+        if authorized && let Ok(Some(value)) = self.server.authorization(&Identity::Administrator) {
             headers.push(("Authorization".to_owned(), value));
         }
         self.client.complete(&mut headers);
@@ -482,31 +494,37 @@ impl Doctor<'_> {
         let text = self.server.redactor.text(text);
         let words: Vec<&str> = text.split_whitespace().collect();
         let words = words.join(" ");
-        let shown = words.chars().filter(|c| !c.is_control()).take(SHOWN);
-        shown.collect()
+        let printable = words
+            .chars()
+            .filter(|c| !c.is_control())
+            .take(MAX_RESPONSE_CHARS);
+        printable.collect()
     }
 }
 
 /// Strips the address from the start of an error of the HTTP client.
-fn plain(error: &str) -> &str {
+fn innermost_cause(error: &str) -> &str {
     error.split_once("): ").map_or(error, |(_, cause)| cause)
 }
 
 /// Checks whether the server's clock agrees with this machine's.
 fn clock(answer: &Answer, now: SystemTime) -> Option<Finding> {
     let date = answer.header("Date")?;
-    let Ok(theirs) = httpdate::parse_http_date(&date) else {
+    let Ok(server_time) = httpdate::parse_http_date(&date) else {
         return Some(Finding::new(
             Severity::Note,
             "clock",
             "invalid Date header: expected an HTTP date",
         ));
     };
-    let apart = now
-        .duration_since(theirs)
-        .unwrap_or_else(|behind| behind.duration());
-    let finding = if apart > CLOCK_SLACK {
-        let what = format!("its clock is {} s from this machine's", apart.as_secs());
+    let difference = now
+        .duration_since(server_time)
+        .unwrap_or_else(|negative| negative.duration());
+    let finding = if difference > CLOCK_SLACK {
+        let what = format!(
+            "its clock is {} s from this machine's",
+            difference.as_secs()
+        );
         Finding::new(Severity::Note, "clock", what)
             .advice("certificates, tokens and cached answers depend on the time: set both clocks")
     } else {
@@ -516,7 +534,7 @@ fn clock(answer: &Answer, now: SystemTime) -> Option<Finding> {
 }
 
 /// Reports an intermediary between the suite and the server.
-fn between(answer: &Answer) -> Option<Finding> {
+fn proxy(answer: &Answer) -> Option<Finding> {
     let name = ["Via", "X-Cache", "CF-Ray", "X-Amzn-Trace-Id"]
         .into_iter()
         .find(|name| answer.header(name).is_some())?;

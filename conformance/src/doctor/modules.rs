@@ -50,8 +50,8 @@ fn module(id: &str, text: &str) -> Option<Module> {
 /// Returns the name of the rule that begins on a line, if any.
 fn name(line: &str) -> Option<&str> {
     let line = line.strip_prefix("default ").unwrap_or(line);
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let end = line.find(|c: char| !plain(c)).unwrap_or(line.len());
+    let is_name_char = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let end = line.find(|c: char| !is_name_char(c)).unwrap_or(line.len());
     let name = line.get(..end)?;
     let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     (begins && name != "import").then_some(name)
@@ -69,11 +69,15 @@ pub(crate) fn in_the_way<'m>(
             Send::Http { body, .. } => text_of(body),
             Send::Raw(_) => None,
         });
-    let own: Vec<Module> = texts.filter_map(|text| module("", text)).collect();
-    modules.iter().find_map(|theirs| {
-        let mut same = own.iter().filter(|own| own.package == theirs.package);
-        let name = same.find_map(|own| own.names.intersection(&theirs.names).next())?;
-        Some((theirs, format!("{}.{name}", theirs.package)))
+    let scenario_modules: Vec<Module> = texts.filter_map(|text| module("", text)).collect();
+    modules.iter().find_map(|existing| {
+        let mut same = scenario_modules
+            .iter()
+            .filter(|scenario_modules| scenario_modules.package == existing.package);
+        let name = same.find_map(|scenario_modules| {
+            scenario_modules.names.intersection(&existing.names).next()
+        })?;
+        Some((existing, format!("{}.{name}", existing.package)))
     })
 }
 

@@ -34,19 +34,19 @@ impl PreflightError {
 }
 
 /// Whether a response is JSON, as even an unfinished implementation sends.
-pub(super) fn says_json(answer: &Answer) -> bool {
+pub(super) fn is_json(answer: &Answer) -> bool {
     answer.json().is_some()
 }
 
 impl Doctor<'_> {
     /// Returns why the server has no API, given the finding for each API path. A server that
     /// answers other JSON is judged anyway: it may be meant as an API.
-    pub(super) async fn nowhere(
+    pub(super) async fn wrong_address(
         &self,
-        strange: &[(ApiEvidence, bool, Finding)],
+        responses: &[(ApiEvidence, bool, Finding)],
     ) -> Option<PreflightError> {
-        let (sight, json, finding) = strange.first()?;
-        let nothing = match sight {
+        let (kind, json, finding) = responses.first()?;
+        let is_wrong = match kind {
             ApiEvidence::Elsewhere
             | ApiEvidence::Gateway
             | ApiEvidence::Page
@@ -55,7 +55,7 @@ impl Doctor<'_> {
             ApiEvidence::Bare | ApiEvidence::Other => !json,
             ApiEvidence::Missing | ApiEvidence::Broken => {
                 for path in ELSEWHERE {
-                    let answer = self.ask(path, true).await.ok()?;
+                    let answer = self.request(path, true).await.ok()?;
                     if !matches!(answer.status, 404 | 405 | 500..=599) {
                         return None;
                     }
@@ -64,6 +64,6 @@ impl Doctor<'_> {
             }
             ApiEvidence::Api | ApiEvidence::Locked => false,
         };
-        nothing.then(|| PreflightError::from_finding(finding))
+        is_wrong.then(|| PreflightError::from_finding(finding))
     }
 }

@@ -278,17 +278,17 @@ fn servers_are_told_apart() {
         ),
     ];
     for (name, answers, token, apis, texts) in cases {
-        let seen = examine(*answers, *token);
-        assert_eq!(seen.apis, *apis, "{name}: {seen:#?}");
+        let diagnosis = examine(*answers, *token);
+        assert_eq!(diagnosis.apis, *apis, "{name}: {diagnosis:#?}");
         let unreached = ["no HTTP", "TLS"].contains(name);
-        assert_eq!(seen.reached, !unreached, "{name}");
-        let refused = seen.refusal.as_ref().map(|refusal| refusal.unreached);
+        assert_eq!(diagnosis.reached, !unreached, "{name}");
+        let refused = diagnosis.refusal.as_ref().map(|refusal| refusal.unreached);
         let expected = match *name {
             "no HTTP" | "TLS" => Some(true),
             _ => apis.is_empty().then_some(false),
         };
-        assert_eq!(refused, expected, "{name}: {:#?}", seen.refusal);
-        let told: Vec<String> = seen
+        assert_eq!(refused, expected, "{name}: {:#?}", diagnosis.refusal);
+        let lines: Vec<String> = diagnosis
             .findings
             .iter()
             .map(|one| {
@@ -298,23 +298,23 @@ fn servers_are_told_apart() {
             })
             .collect();
         for text in *texts {
-            let found = told.iter().any(|line| line.contains(text));
-            assert!(found, "{name}: no {text:?} in {told:#?}");
+            let found = lines.iter().any(|line| line.contains(text));
+            assert!(found, "{name}: no {text:?} in {lines:#?}");
         }
         let problem = texts.iter().any(|text| text.starts_with("problem"));
-        assert_eq!(seen.is_sound(), !problem, "{name}: {told:#?}");
+        assert_eq!(diagnosis.is_sound(), !problem, "{name}: {lines:#?}");
         // A token that a server repeats is not shown.
-        let hidden = token.is_none_or(|token| !told.iter().any(|line| line.contains(token)));
-        assert!(hidden, "{name}: {told:#?}");
-        let clean = told.iter().all(|line| !line.contains('\u{1b}'));
-        assert!(clean, "{name}: {told:#?}");
+        let hidden = token.is_none_or(|token| !lines.iter().any(|line| line.contains(token)));
+        assert!(hidden, "{name}: {lines:#?}");
+        let clean = lines.iter().all(|line| !line.contains('\u{1b}'));
+        assert!(clean, "{name}: {lines:#?}");
     }
 }
 
 #[test]
 fn capabilities_are_those_that_show() {
-    let seen = examine(engine, None);
-    let shown = [
+    let diagnosis = examine(engine, None);
+    let expected = [
         "health",
         "documents",
         "metrics",
@@ -325,10 +325,10 @@ fn capabilities_are_those_that_show() {
         "yaml",
         "gzip",
     ];
-    assert_eq!(seen.capabilities, shown);
-    assert_eq!(seen.product, None);
+    assert_eq!(diagnosis.capabilities, expected);
+    assert_eq!(diagnosis.product, None);
     let absent = ["explain", "config", "status", "compile", "v0", "filters"];
-    assert_eq!(seen.absent, absent);
+    assert_eq!(diagnosis.absent, absent);
     // Documents that are reported as undefined are documents.
     let denying = examine(
         |path, known| match path {
@@ -389,8 +389,8 @@ async fn tls_is_told_from_what_is_no_http() {
         insecure: false,
         posts: true,
     };
-    let seen = doctor.examine().await;
-    let last = seen.findings.last().map(|last| last.what.as_str());
-    assert_eq!(last, Some("it speaks TLS"), "{seen:#?}");
-    assert!(!seen.reached);
+    let diagnosis = doctor.examine().await;
+    let last = diagnosis.findings.last().map(|last| last.what.as_str());
+    assert_eq!(last, Some("it speaks TLS"), "{diagnosis:#?}");
+    assert!(!diagnosis.reached);
 }

@@ -49,13 +49,14 @@ impl RunStarted {
         if self.parts.is_empty() {
             return Ok(());
         }
-        let mut left: BTreeSet<&str> = self.chosen.iter().map(|one| one.rule.as_str()).collect();
+        let mut remaining: BTreeSet<&str> =
+            self.chosen.iter().map(|one| one.rule.as_str()).collect();
         for rule in self.parts.iter().flat_map(|part| &part.rules) {
-            if !left.remove(rule.as_str()) {
+            if !remaining.remove(rule.as_str()) {
                 return Err(format!("{rule} was not chosen, or by two parts"));
             }
         }
-        match left.first() {
+        match remaining.first() {
             Some(rule) => Err(format!("{rule} was selected in none of the merged runs")),
             None => Ok(()),
         }
@@ -102,12 +103,12 @@ pub(crate) fn merge(runs: Vec<Vec<Event>>) -> Result<Vec<Event>, NotOneRun> {
             Event::RunStarted(started) => starts.push(*started),
             Event::RunFinished(finished) => match &mut end {
                 None => end = Some(finished),
-                Some(whole) => {
-                    whole.milliseconds = whole.milliseconds.max(finished.milliseconds);
-                    whole.requests += finished.requests;
-                    whole.interrupted |= finished.interrupted;
-                    whole.not_compared.extend(finished.not_compared);
-                    whole.unreachable = whole.unreachable.take().or(finished.unreachable);
+                Some(merged) => {
+                    merged.milliseconds = merged.milliseconds.max(finished.milliseconds);
+                    merged.requests += finished.requests;
+                    merged.interrupted |= finished.interrupted;
+                    merged.not_compared.extend(finished.not_compared);
+                    merged.unreachable = merged.unreachable.take().or(finished.unreachable);
                 }
             },
             other => between.push(other),
@@ -120,27 +121,27 @@ pub(crate) fn merge(runs: Vec<Vec<Event>>) -> Result<Vec<Event>, NotOneRun> {
 
 /// Merges the start events of several runs into one.
 fn start(starts: Vec<RunStarted>) -> Result<RunStarted, NotOneRun> {
-    let mut whole = starts.first().cloned().ok_or(NotOneRun::Nothing)?;
+    let mut merged = starts.first().cloned().ok_or(NotOneRun::Nothing)?;
     if starts.len() == 1 {
-        return Ok(whole);
+        return Ok(merged);
     }
-    if !starts.iter().all(|started| started.is_as(&whole)) {
+    if !starts.iter().all(|started| started.is_as(&merged)) {
         return Err(NotOneRun::OtherTarget);
     }
-    whole.chosen = starts.iter().flat_map(|one| one.chosen.clone()).collect();
+    merged.chosen = starts.iter().flat_map(|one| one.chosen.clone()).collect();
     let order: HashMap<String, usize> = crate::rules::ids().zip(0..).collect();
-    let place = |rule: &str| order.get(rule).copied().unwrap_or(usize::MAX);
-    whole.chosen.sort_by(|one, other| {
-        (place(&one.rule), &one.rule).cmp(&(place(&other.rule), &other.rule))
+    let position = |rule: &str| order.get(rule).copied().unwrap_or(usize::MAX);
+    merged.chosen.sort_by(|one, other| {
+        (position(&one.rule), &one.rule).cmp(&(position(&other.rule), &other.rule))
     });
-    whole.chosen.dedup_by(|one, other| one.rule == other.rule);
+    merged.chosen.dedup_by(|one, other| one.rule == other.rule);
     let mut known = BTreeSet::new();
     let parts = starts.into_iter().flat_map(RunStarted::into_parts);
-    whole.parts = parts
+    merged.parts = parts
         .map(|mut part| {
             part.rules.retain(|rule| known.insert(rule.clone()));
             part
         })
         .collect();
-    Ok(whole)
+    Ok(merged)
 }

@@ -40,15 +40,15 @@ impl Payload {
     }
 
     /// Creates a payload of the whole body, or of its start if it is longer than `most` bytes.
-    pub(crate) fn up_to(most: usize, bytes: &[u8]) -> Self {
-        if bytes.len() <= most {
+    pub(crate) fn up_to(limit: usize, bytes: &[u8]) -> Self {
+        if bytes.len() <= limit {
             return Self::of(bytes);
         }
         let start = match std::str::from_utf8(bytes) {
             Ok(text) => text
-                .get(..text.floor_char_boundary(most))
+                .get(..text.floor_char_boundary(limit))
                 .map(str::as_bytes),
-            Err(_) => bytes.get(..most),
+            Err(_) => bytes.get(..limit),
         };
         Self::Cut(TruncatedBody {
             start: Box::new(Self::of(start.unwrap_or_default())),
@@ -131,11 +131,11 @@ mod tests {
             let Payload::Cut(cut) = &read else {
                 panic!("{name}");
             };
-            let lies = Payload::Cut(TruncatedBody {
+            let altered = Payload::Cut(TruncatedBody {
                 start: Box::new(Payload::of(b"else")),
                 ..cut.clone()
             });
-            assert!(!lies.is_of(&body), "{name}");
+            assert!(!altered.is_of(&body), "{name}");
             let whole = body.get(..STORED).expect(name);
             assert!(!Payload::stored(whole).is_cut(), "{name}");
         }

@@ -48,12 +48,12 @@ impl Recording {
     /// Creates a recording of these exchanges, with the response at index `at` replaced.
     pub(crate) fn with(
         exchanges: &[Exchange],
-        at: usize,
+        index: usize,
         received: ReceivedResponse,
         secrets: Secrets,
     ) -> Self {
         let mut exchanges = exchanges.to_vec();
-        if let Some(exchange) = exchanges.get_mut(at) {
+        if let Some(exchange) = exchanges.get_mut(index) {
             exchange.response = Some(received);
             exchange.error = None;
         }
@@ -85,22 +85,22 @@ impl Recording {
             RequestMatch::Same(base) => {
                 let origin: Vec<&str> = base.splitn(4, '/').take(3).collect();
                 let key = (identity.to_owned(), origin.join("/"));
-                let known = state.bases.entry(key).or_insert_with(|| base.clone());
-                let known = known.clone();
-                if known != base {
-                    let why = format!("sent to `{base}`, not `{known}` as the one before");
-                    return Err(state.refuse(&exchange, &why));
+                let first_base = state.bases.entry(key).or_insert_with(|| base.clone());
+                let first_base = first_base.clone();
+                if first_base != base {
+                    let reason = format!("sent to `{base}`, not `{first_base}` as the one before");
+                    return Err(state.refuse(&exchange, &reason));
                 }
             }
-            RequestMatch::Untrue(why) => return Err(state.refuse(&exchange, &why)),
+            RequestMatch::Untrue(reason) => return Err(state.refuse(&exchange, &reason)),
             RequestMatch::Other => {
                 state.lacks = true;
                 let request = &exchange.request;
-                let what = format!(
+                let message = format!(
                     "the evidence holds another request here: {} {}",
                     request.method, request.url
                 );
-                return Err(NoAnswer::new(what));
+                return Err(NoAnswer::new(message));
             }
         }
         match exchange.response {
@@ -109,9 +109,9 @@ impl Recording {
                 Err(NoAnswer::new("the evidence holds only the start of it"))
             }
             Some(received) => {
-                let mut told = answer(received);
-                told.milliseconds = exchange.milliseconds;
-                Ok(told)
+                let mut response = answer(received);
+                response.milliseconds = exchange.milliseconds;
+                Ok(response)
             }
             None => Err(NoAnswer::new(exchange.error.unwrap_or_default())),
         }
@@ -125,7 +125,10 @@ impl Recording {
     /// Whether the recording has more responses of a step.
     pub(crate) fn has_more(&self, step: usize) -> bool {
         let state = lock(&self.state);
-        state.steps.get(&step).is_some_and(|left| !left.is_empty())
+        state
+            .steps
+            .get(&step)
+            .is_some_and(|remaining| !remaining.is_empty())
     }
 
     /// Returns why no run can have recorded these exchanges. Valid after the scenario: then every
@@ -135,10 +138,10 @@ impl Recording {
         if state.untrue.is_some() || state.lacks {
             return state.untrue.clone();
         }
-        if let Some(left) = state.steps.values().flatten().next() {
-            return Some(untrue_exchange(left, "the scenario does not ask for it"));
+        if let Some(unused) = state.steps.values().flatten().next() {
+            return Some(untrue_exchange(unused, "the scenario does not ask for it"));
         }
-        let removes = |exchange: &&Exchange| {
+        let is_removal = |exchange: &&Exchange| {
             let request = &exchange.request;
             let below = |base: &String| {
                 let path = request.url.strip_prefix(base.as_str());
@@ -149,26 +152,26 @@ impl Recording {
                 && exchange.identity == "administrator"
                 && state.bases.values().any(below)
         };
-        let other = state.cleanup.iter().find(|exchange| !removes(exchange));
+        let other = state.cleanup.iter().find(|exchange| !is_removal(exchange));
         other
             .map(|exchange| untrue_exchange(exchange, "it removes nothing that the scenario makes"))
     }
 }
 
 impl State {
-    fn refuse(&mut self, exchange: &Exchange, why: &str) -> NoAnswer {
+    fn refuse(&mut self, exchange: &Exchange, reason: &str) -> NoAnswer {
         self.untrue
-            .get_or_insert_with(|| untrue_exchange(exchange, why));
-        NoAnswer::new(why)
+            .get_or_insert_with(|| untrue_exchange(exchange, reason));
+        NoAnswer::new(reason)
     }
 }
 
 /// Formats the reason why an exchange cannot have occurred.
-pub(crate) fn untrue_exchange(exchange: &Exchange, why: &str) -> String {
+pub(crate) fn untrue_exchange(exchange: &Exchange, reason: &str) -> String {
     let Exchange { rule, step, .. } = exchange;
     let request = &exchange.request;
     format!(
-        "the exchange `{} {}` of {rule}, step {step}: {why}",
+        "the exchange `{} {}` of {rule}, step {step}: {reason}",
         request.method, request.url
     )
 }

@@ -32,7 +32,7 @@ impl Redactor {
                     self.clean([&mut difference.expected, &mut difference.got]);
                 }
             }
-            Verdict::NotRun(Reason::Unreachable(why)) => self.clean([why]),
+            Verdict::NotRun(Reason::Unreachable(reason)) => self.clean([reason]),
             Verdict::Pass | Verdict::Recorded | Verdict::NotRun(_) => {}
         }
     }

@@ -52,7 +52,7 @@ impl Secrets {
                 continue;
             }
             let all = exchange.request.headers.iter();
-            let redacted = all.filter(|(_, value)| is_shown_redacted(value));
+            let redacted = all.filter(|(_, value)| is_redacted_value(value));
             let names: BTreeSet<String> = redacted
                 .map(|(name, _)| name.to_ascii_lowercase())
                 .collect();
@@ -72,14 +72,14 @@ impl Secrets {
         self.headers.contains(&name.to_ascii_lowercase())
     }
 
-    /// Whether `shown` may be the recorded form of `text`.
-    fn shows(&self, shown: &str, text: &str) -> bool {
-        shown == text || self.sent && is_redacted(shown, text)
+    /// Whether `recorded` may be the recorded form of `text`.
+    fn matches(&self, recorded: &str, text: &str) -> bool {
+        recorded == text || self.sent && is_redacted(recorded, text)
     }
 }
 
 /// Whether a credential is redacted, in full or after its authentication scheme.
-fn is_shown_redacted(value: &str) -> bool {
+fn is_redacted_value(value: &str) -> bool {
     let (scheme, rest) = value.split_once(' ').unwrap_or(("", value));
     rest == REDACTED
         && scheme
@@ -89,21 +89,23 @@ fn is_shown_redacted(value: &str) -> bool {
 
 /// Compares a recorded request of this identity with a sent one.
 pub(super) fn compare(
-    told: &SentRequest,
+    recorded: &SentRequest,
     identity: &str,
     wire: &Wire,
     secrets: &Secrets,
 ) -> RequestMatch {
     let (base, parts) = match wire {
-        Wire::Raw(bytes) if told.method == RAW => (told.url.clone(), raw(told, bytes, secrets)),
-        Wire::Http(request) if told.method == request.method => {
-            let Some(base) = base(&told.url, &request.path, secrets) else {
+        Wire::Raw(bytes) if recorded.method == RAW => {
+            (recorded.url.clone(), raw(recorded, bytes, secrets))
+        }
+        Wire::Http(request) if recorded.method == request.method => {
+            let Some(base) = base(&recorded.url, &request.path, secrets) else {
                 return RequestMatch::Other;
             };
-            let body = payload(&told.body, &request.body, secrets);
+            let body = payload(&recorded.body, &request.body, secrets);
             (
                 base,
-                body.and_then(|()| headers(told, identity, request, secrets)),
+                body.and_then(|()| headers(recorded, identity, request, secrets)),
             )
         }
         _ => return RequestMatch::Other,
@@ -129,8 +131,8 @@ enum Differs {
 }
 
 impl Differs {
-    fn of(shown: &str, what: &str) -> Self {
-        match shown.contains(REDACTED) {
+    fn of(recorded: &str, what: &str) -> Self {
+        match recorded.contains(REDACTED) {
             true => Self::Redacted(what.to_owned()),
             false => Self::Other,
         }
@@ -144,58 +146,58 @@ fn base(url: &str, path: &str, secrets: &Secrets) -> Option<String> {
     }
     // Scheme and authority are the first three parts.
     let (start, _) = url.match_indices('/').nth(2)?;
-    let (base, shown) = url.split_at_checked(start)?;
-    secrets.shows(shown, path).then(|| base.to_owned())
+    let (base, recorded) = url.split_at_checked(start)?;
+    secrets.matches(recorded, path).then(|| base.to_owned())
 }
 
-fn payload(told: &Payload, sent: &[u8], secrets: &Secrets) -> Result<(), Differs> {
-    if told.is_of(sent) {
+fn payload(recorded: &Payload, sent: &[u8], secrets: &Secrets) -> Result<(), Differs> {
+    if recorded.is_of(sent) {
         return Ok(());
     }
-    let shown = told.bytes();
-    let shown = String::from_utf8_lossy(&shown);
+    let recorded_text = recorded.bytes();
+    let recorded_text = String::from_utf8_lossy(&recorded_text);
     match std::str::from_utf8(sent) {
-        Ok(text) if !told.is_cut() && secrets.shows(&shown, text) => Ok(()),
-        _ => Err(Differs::of(&shown, "a body")),
+        Ok(text) if !recorded.is_cut() && secrets.matches(&recorded_text, text) => Ok(()),
+        _ => Err(Differs::of(&recorded_text, "a body")),
     }
 }
 
 /// Checks that all headers of the sent request are recorded, and no others but the user's and a
 /// token.
 fn headers(
-    told: &SentRequest,
+    recorded: &SentRequest,
     identity: &str,
     request: &Outgoing,
     secrets: &Secrets,
 ) -> Result<(), Differs> {
-    let plain = Redactor::default();
-    let mut left: Vec<&(String, String)> = told.headers.iter().collect();
+    let redactor = Redactor::default();
+    let mut remaining: Vec<&(String, String)> = recorded.headers.iter().collect();
     for (name, value) in &request.headers {
-        let expected = plain.header_value(name, value);
-        let is_told = |(known, shown): &&(String, String)| {
-            let redacted = shown == REDACTED && secrets.has(name);
-            known == name && (redacted || secrets.shows(shown, &expected))
+        let expected = redactor.header_value(name, value);
+        let is_recorded = |(known, recorded_value): &&(String, String)| {
+            let redacted = recorded_value == REDACTED && secrets.has(name);
+            known == name && (redacted || secrets.matches(recorded_value, &expected))
         };
-        if let Some(place) = left.iter().position(is_told) {
-            left.swap_remove(place);
+        if let Some(index) = remaining.iter().position(is_recorded) {
+            remaining.swap_remove(index);
             continue;
         }
-        let shown = left.iter().find(|(known, _)| known == name);
-        let shown = shown.map_or("", |(_, shown)| shown);
-        return Err(Differs::of(shown, &format!("the header `{name}`")));
+        let recorded_value = remaining.iter().find(|(known, _)| known == name);
+        let recorded_value = recorded_value.map_or("", |(_, recorded_value)| recorded_value);
+        return Err(Differs::of(recorded_value, &format!("the header `{name}`")));
     }
-    for (name, shown) in left {
+    for (name, recorded_value) in remaining {
         let token = name.eq_ignore_ascii_case(AUTHORIZATION) && identity != ANONYMOUS;
-        let own = secrets.has(name) && identity != MOCK;
-        if !(token || own) || !is_shown_redacted(shown) {
-            return Err(Differs::of(shown, &format!("the header `{name}`")));
+        let custom = secrets.has(name) && identity != MOCK;
+        if !(token || custom) || !is_redacted_value(recorded_value) {
+            return Err(Differs::of(recorded_value, &format!("the header `{name}`")));
         }
     }
     Ok(())
 }
 
 /// Compares the bytes of a raw request, except for the headers that only the user knows.
-fn raw(told: &SentRequest, sent: &[u8], secrets: &Secrets) -> Result<(), Differs> {
+fn raw(recorded: &SentRequest, sent: &[u8], secrets: &Secrets) -> Result<(), Differs> {
     let without = |bytes: &[u8], drops: &dyn Fn(&str, &str) -> bool| {
         let text = String::from_utf8_lossy(bytes).into_owned();
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
@@ -207,12 +209,15 @@ fn raw(told: &SentRequest, sent: &[u8], secrets: &Secrets) -> Result<(), Differs
         (lines.join("\r\n"), body.to_owned())
     };
     let is_token = |name: &str| name.eq_ignore_ascii_case(AUTHORIZATION);
-    let shown = without(&told.body.bytes(), &|name, value| {
-        (is_token(name) || secrets.has(name)) && is_shown_redacted(value)
+    let recorded_parts = without(&recorded.body.bytes(), &|name, value| {
+        (is_token(name) || secrets.has(name)) && is_redacted_value(value)
     });
     let sent = without(sent, &|name, _| is_token(name));
-    match told.body.is_cut() || shown != sent {
-        true => Err(Differs::of(&format!("{}{}", shown.0, shown.1), "a request")),
+    match recorded.body.is_cut() || recorded_parts != sent {
+        true => Err(Differs::of(
+            &format!("{}{}", recorded_parts.0, recorded_parts.1),
+            "a request",
+        )),
         false => Ok(()),
     }
 }

@@ -31,35 +31,35 @@ pub(crate) fn check(events: &[Event]) -> Result<(), String> {
     let Some((Event::RunStarted(started), rest)) = events.split_first() else {
         return Err("the first event is not the start of a run".to_owned());
     };
-    let mut so_far = Sequence::of(started)?;
+    let mut sequence = Sequence::of(started)?;
     for (event, number) in rest.iter().zip(2..) {
         let last = number == events.len();
         match event {
             Event::RunStarted(_) => Err("a run starts in a run".to_owned()),
-            Event::Exchange(exchange) => so_far.exchange(exchange),
-            Event::Judged(judged) => so_far.judged(judged),
+            Event::Exchange(exchange) => sequence.exchange(exchange),
+            Event::Judged(judged) => sequence.judged(judged),
             Event::RunFinished(_) if !last => Err("the run goes on after its end".to_owned()),
-            Event::RunFinished(finished) => so_far.finished(finished, started),
+            Event::RunFinished(finished) => sequence.finished(finished, started),
             Event::Defect(_) => {
-                so_far.defects = true;
+                sequence.defects = true;
                 Ok(())
             }
             Event::Leaked(_) | Event::Changed(_) => Ok(()),
         }
-        .map_err(|why| format!("event {number}: {why}"))?;
+        .map_err(|reason| format!("event {number}: {reason}"))?;
     }
     Ok(())
 }
 
 impl<'a> Sequence<'a> {
     fn of(started: &'a RunStarted) -> Result<Self, String> {
-        let at = started.at.as_deref();
-        if let Some(at) = at.filter(|at| DateTime::parse_from_rfc3339(at).is_err()) {
-            return Err(format!("event 1: invalid time `{at}`: expected RFC 3339"));
+        let time = started.at.as_deref();
+        if let Some(time) = time.filter(|time| DateTime::parse_from_rfc3339(time).is_err()) {
+            return Err(format!("event 1: invalid time `{time}`: expected RFC 3339"));
         }
         started
             .check_parts()
-            .map_err(|why| format!("event 1: {why}"))?;
+            .map_err(|reason| format!("event 1: {reason}"))?;
         Ok(Self {
             chosen: started.chosen.iter().map(|one| one.rule.as_str()).collect(),
             ..Self::default()

@@ -5,8 +5,8 @@ use chrono::DateTime;
 use serde::{Deserialize, Deserializer, de::Error};
 
 /// Deserializes a time in RFC 3339 format.
-pub(super) fn time<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    let time = Option::<String>::deserialize(from)?;
+pub(super) fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let time = Option::<String>::deserialize(deserializer)?;
     match time.as_deref().map(DateTime::parse_from_rfc3339) {
         Some(Err(_)) => Err(D::Error::custom("invalid time: expected one of RFC 3339")),
         Some(Ok(_)) | None => Ok(time),
@@ -14,8 +14,8 @@ pub(super) fn time<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>,
 }
 
 /// Deserializes a rule id.
-pub(super) fn rule<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
-    let rule = String::deserialize(from)?;
+pub(super) fn rule<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let rule = String::deserialize(deserializer)?;
     match is_id(&rule) {
         true => Ok(rule),
         false => Err(D::Error::custom(

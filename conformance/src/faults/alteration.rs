@@ -39,13 +39,10 @@ impl Alteration {
     ///
     /// # Errors
     /// An unknown key, a bad pattern, a reply combined with other changes, or nothing to change.
-    pub(crate) fn read(
-        written: Map<String, Value>,
-        api: Option<Recipient>,
-    ) -> Result<Self, String> {
-        let read = Self::read_idle(written, api)?;
-        match read.acts_at_once() || !read.answer.is_empty() {
-            true => Ok(read),
+    pub(crate) fn read(fields: Map<String, Value>, api: Option<Recipient>) -> Result<Self, String> {
+        let alteration = Self::read_idle(fields, api)?;
+        match alteration.acts_at_once() || !alteration.answer.is_empty() {
+            true => Ok(alteration),
             false => Err("no effect: expected at least one change, a reply or a delay".to_owned()),
         }
     }
@@ -56,32 +53,32 @@ impl Alteration {
     /// # Errors
     /// An unknown key, a bad pattern, or a reply combined with other changes.
     pub(crate) fn read_idle(
-        mut written: Map<String, Value>,
+        mut fields: Map<String, Value>,
         api: Option<Recipient>,
     ) -> Result<Self, String> {
         let invalid = |error: serde_json::Error| error.to_string();
-        let on: Vec<String> = match written.remove("on").ok_or("missing field `on`")? {
-            Value::String(one) => vec![one],
-            many => serde_json::from_value(many).map_err(invalid)?,
+        let on: Vec<String> = match fields.remove("on").ok_or("missing field `on`")? {
+            Value::String(pattern) => vec![pattern],
+            patterns => serde_json::from_value(patterns).map_err(invalid)?,
         };
         let on = on.iter().map(|text| Endpoint::parse(text, api));
         let on = on.collect::<Result<_, _>>()?;
-        let is_answered = written.contains_key("answered");
-        let read: Self = serde_json::from_value(Value::Object(written)).map_err(invalid)?;
-        let is_idle = read.request.is_empty() && read.answer.is_empty() && !is_answered;
-        if read.reply.is_some() && !is_idle {
+        let is_answered = fields.contains_key("answered");
+        let alteration: Self = serde_json::from_value(Value::Object(fields)).map_err(invalid)?;
+        let is_idle = alteration.request.is_empty() && alteration.answer.is_empty() && !is_answered;
+        if alteration.reply.is_some() && !is_idle {
             return Err(
                 "`reply` replaces the server's response, so it cannot be combined with other \
                  changes"
                     .to_owned(),
             );
         }
-        Ok(Self { on, ..read })
+        Ok(Self { on, ..alteration })
     }
 
     /// Whether the alteration matches this request.
-    pub(crate) fn touches(&self, recipient: Recipient, seen: &ObservedRequest<'_>) -> bool {
-        self.on.iter().any(|on| on.matches(recipient, seen)) && self.asked.matches(seen)
+    pub(crate) fn touches(&self, recipient: Recipient, request: &ObservedRequest<'_>) -> bool {
+        self.on.iter().any(|on| on.matches(recipient, request)) && self.asked.matches(request)
     }
 
     /// Whether the alteration acts on a matching request before the response is known.
@@ -106,16 +103,21 @@ impl Alteration {
 
     /// Applies the alterations that match a request to the server's response.
     pub(crate) fn answer<'a>(
-        touching: impl Iterator<Item = &'a Self> + Clone,
+        matching: impl Iterator<Item = &'a Self> + Clone,
         answer: Answer,
     ) -> Answer {
-        if let Some(reply) = touching.clone().find_map(|one| one.reply.as_ref()) {
+        if let Some(reply) = matching
+            .clone()
+            .find_map(|alteration| alteration.reply.as_ref())
+        {
             return reply.answer();
         }
-        let back = touching.filter(|one| !one.answer.is_empty());
-        back.fold(answer, |answer, one| match one.changes(&answer) {
-            true => response::changed(&answer, &one.answer),
-            false => answer,
+        let changing = matching.filter(|alteration| !alteration.answer.is_empty());
+        changing.fold(answer, |answer, alteration| {
+            match alteration.changes(&answer) {
+                true => response::changed(&answer, &alteration.answer),
+                false => answer,
+            }
         })
     }
 }
@@ -128,20 +130,25 @@ pub(crate) async fn carry<'a>(
     context: RequestContext<'_>,
     wire: &Wire,
 ) -> Result<Answer, NoAnswer> {
-    let touching: Vec<&Alteration> = {
-        let seen = ObservedRequest::of(wire, context.who);
-        let touches = |one: &&Alteration| one.touches(context.recipient, &seen);
-        alterations.into_iter().filter(touches).collect()
+    let matching: Vec<&Alteration> = {
+        let observed = ObservedRequest::of(wire, context.who);
+        let is_match = |alteration: &&Alteration| alteration.touches(context.recipient, &observed);
+        alterations.into_iter().filter(is_match).collect()
     };
-    let delays = touching.iter().map(|one| Duration::from_millis(one.delay));
+    let delays = matching
+        .iter()
+        .map(|alteration| Duration::from_millis(alteration.delay));
     let delay: Duration = delays.sum();
     if !delay.is_zero() {
         tokio::time::sleep(delay).await;
     }
-    if let Some(reply) = touching.iter().find_map(|one| one.reply.as_ref()) {
+    if let Some(reply) = matching
+        .iter()
+        .find_map(|alteration| alteration.reply.as_ref())
+    {
         return Ok(reply.answer());
     }
-    let changes = touching.iter().flat_map(|one| &one.request);
+    let changes = matching.iter().flat_map(|alteration| &alteration.request);
     let altered = match wire {
         _ if changes.clone().next().is_none() => None,
         Wire::Http(sent) => {
@@ -152,5 +159,5 @@ pub(crate) async fn carry<'a>(
     };
     let sent = altered.as_ref().unwrap_or(wire);
     let answer = context.client.carry(context.base, sent).await?;
-    Ok(Alteration::answer(touching.into_iter(), answer))
+    Ok(Alteration::answer(matching.into_iter(), answer))
 }

@@ -49,9 +49,9 @@ impl Fault {
     /// Invalid YAML or shape, an unknown key, a fault without effect or with a repeated name, a bad
     /// pattern.
     pub fn parse(path: &str, text: &str) -> Result<Vec<Self>, FileError> {
-        files::entries("faults", "fault", path, text, |one| {
-            let written = serde_json::from_value(one).map_err(|error| error.to_string())?;
-            Self::read(path, written)
+        files::entries("faults", "fault", path, text, |value| {
+            let entry = serde_json::from_value(value).map_err(|error| error.to_string())?;
+            Self::read(path, entry)
         })
     }
 
@@ -95,15 +95,15 @@ impl Fault {
         Ok(faults)
     }
 
-    fn read(path: &str, written: FaultFile) -> Result<Self, String> {
-        if written.kills.is_empty() {
+    fn read(path: &str, entry: FaultFile) -> Result<Self, String> {
+        if entry.kills.is_empty() {
             return Err("`kills` is empty: expected at least one rule".to_owned());
         }
         let api = Recipient::of_path(path)?;
         Ok(Self {
-            id: format!("{path}/{}", written.fault),
-            breaks: written.breaks,
-            kills: written
+            id: format!("{path}/{}", entry.fault),
+            breaks: entry.breaks,
+            kills: entry
                 .kills
                 .into_iter()
                 .map(|rule| match rule.contains('/') {
@@ -111,9 +111,9 @@ impl Fault {
                     false => format!("{path}/{rule}"),
                 })
                 .collect(),
-            also: patterns(&written.also)?,
-            sometimes: patterns(&written.sometimes)?,
-            alteration: Alteration::read(written.alteration, Some(api))?,
+            also: patterns(&entry.also)?,
+            sometimes: patterns(&entry.sometimes)?,
+            alteration: Alteration::read(entry.alteration, Some(api))?,
         })
     }
 

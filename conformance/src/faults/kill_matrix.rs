@@ -94,8 +94,10 @@ impl Matrix {
             }
         }
         let detecting = self.detecting();
-        let blunt = self.rules.difference(&detecting);
-        findings.extend(blunt.map(|rule| format!("{rule}: notices no fault that is aimed at it")));
+        let ineffective = self.rules.difference(&detecting);
+        findings.extend(
+            ineffective.map(|rule| format!("{rule}: notices no fault that is aimed at it")),
+        );
         findings
     }
 }

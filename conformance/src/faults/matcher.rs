@@ -73,10 +73,10 @@ impl Endpoint {
         })
     }
 
-    pub(super) fn matches(&self, recipient: Recipient, seen: &ObservedRequest<'_>) -> bool {
+    pub(super) fn matches(&self, recipient: Recipient, request: &ObservedRequest<'_>) -> bool {
         self.recipient == recipient
-            && (self.method == "*" || self.method == seen.method)
-            && self.path.matches(&seen.path)
+            && (self.method == "*" || self.method == request.method)
+            && self.path.matches(&request.path)
     }
 }
 
@@ -170,17 +170,17 @@ pub(super) struct RequestCondition {
 }
 
 impl RequestCondition {
-    pub(super) fn matches(&self, seen: &ObservedRequest<'_>) -> bool {
+    pub(super) fn matches(&self, request: &ObservedRequest<'_>) -> bool {
         let header = |name: &str| {
-            let mut headers = seen.headers.iter();
+            let mut headers = request.headers.iter();
             headers.find(|(known, _)| known.eq_ignore_ascii_case(name))
         };
-        let query = |name: &str| seen.query.iter().find(|(known, _)| known == name);
+        let query = |name: &str| request.query.iter().find(|(known, _)| known == name);
         let matches = |glob: &Glob, found: Option<&(String, String)>| {
             found.is_some_and(|(_, value)| glob.matches(value))
         };
-        let json = || serde_json::from_str(&seen.body).ok().map(Cow::Owned);
-        (self.who.is_empty() || self.who.iter().any(|who| who == seen.who))
+        let json = || serde_json::from_str(&request.body).ok().map(Cow::Owned);
+        (self.who.is_empty() || self.who.iter().any(|who| who == request.who))
             && self
                 .header
                 .iter()
@@ -191,8 +191,8 @@ impl RequestCondition {
                 .iter()
                 .all(|(name, glob)| matches(glob, query(name)))
             && self.no_query.iter().all(|name| query(name).is_none())
-            && self.text.iter().all(|text| seen.body.contains(text))
-            && !self.no_text.iter().any(|text| seen.body.contains(text))
+            && self.text.iter().all(|text| request.body.contains(text))
+            && !self.no_text.iter().any(|text| request.body.contains(text))
             && json_matches(json, &self.json, &self.has, &self.lacks)
     }
 }
@@ -209,11 +209,11 @@ fn json_matches<'v>(
         return true;
     }
     body().is_some_and(|body| {
-        let there = |pointer: &String| places(&body, pointer).iter().any(Option::is_some);
+        let exists = |pointer: &String| places(&body, pointer).iter().any(Option::is_some);
         json.iter()
             .all(|(pointer, value)| places(&body, pointer).contains(&Some(value)))
-            && has.iter().all(there)
-            && !lacks.iter().any(there)
+            && has.iter().all(exists)
+            && !lacks.iter().any(exists)
     })
 }
 

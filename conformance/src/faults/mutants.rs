@@ -22,7 +22,7 @@ pub(crate) struct Mutant {
 pub(crate) fn mutants(
     answer: &Answer,
     members: &[String],
-    names_media: bool,
+    documents_media_type: bool,
     earlier: Option<&Answer>,
 ) -> Vec<Mutant> {
     let mut mutants = Vec::new();
@@ -35,14 +35,14 @@ pub(crate) fn mutants(
     if !answer.body.is_empty() {
         add("no body".to_owned(), with_body(answer, Vec::new()));
     }
-    if !answer.body.is_empty() && names_media {
+    if !answer.body.is_empty() && documents_media_type {
         let mut other = copy(answer);
         set_header(&mut other.headers, "content-type", "text/html");
         add("content type text/html".to_owned(), other);
     }
     if let Some(json) = answer.json() {
-        let there = |pointer: &&String| places(json, pointer).iter().any(Option::is_some);
-        for pointer in members.iter().filter(there) {
+        let exists = |pointer: &&String| places(json, pointer).iter().any(Option::is_some);
+        for pointer in members.iter().filter(exists) {
             let mut without = json.clone();
             take_at(&mut without, pointer);
             add(format!("without {pointer}"), with_json(answer, &without));

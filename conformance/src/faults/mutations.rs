@@ -17,17 +17,17 @@ pub struct Mutations {
 impl Mutations {
     /// Collects the results of each rule: the changes of its responses, each with whether the rule
     /// noticed. `None` stands for a rule that is left out.
-    pub(crate) fn of(tried: BTreeMap<String, Option<Vec<(String, bool)>>>) -> Self {
+    pub(crate) fn of(results: BTreeMap<String, Option<Vec<(String, bool)>>>) -> Self {
         let (mut detected, mut all) = (BTreeSet::new(), BTreeSet::new());
         let (mut scores, mut left_out) = (BTreeMap::new(), Vec::new());
-        for (rule, tried) in tried {
-            let Some(tried) = tried else {
+        for (rule, changes) in results {
+            let Some(changes) = changes else {
                 left_out.push(rule);
                 continue;
             };
-            let noticed = tried.iter().filter(|(_, noticed)| *noticed).count();
-            scores.insert(rule, (tried.len(), noticed));
-            for (mutant, noticed) in tried {
+            let noticed = changes.iter().filter(|(_, noticed)| *noticed).count();
+            scores.insert(rule, (changes.len(), noticed));
+            for (mutant, noticed) in changes {
                 if noticed {
                     detected.insert(mutant.clone());
                 }

@@ -69,12 +69,12 @@ fn faults_touch_the_requests_that_they_name() {
         ("on: PUT /v1/data/**\n  asked: {lacks: [/a/*/b]}", false),
     ];
     let wire = Wire::Http(request());
-    let seen = ObservedRequest::of(&wire, "viewer");
+    let observed = ObservedRequest::of(&wire, "viewer");
     for (text, touched) in cases {
         let fault = fault(&format!("  {text}\n  request: [drop-header: x]\n"));
         let fault = fault.unwrap_or_else(|error| panic!("{text}: {error}"));
         assert_eq!(
-            fault.alteration.touches(Recipient::Engine, &seen),
+            fault.alteration.touches(Recipient::Engine, &observed),
             touched,
             "{text}"
         );
@@ -139,8 +139,8 @@ fn requests_are_changed_as_the_fault_says() {
             .map(|(name, value)| format!("{name}: {value}"));
         let headers = headers.collect::<Vec<_>>().join(", ");
         let body = String::from_utf8_lossy(&sent.body);
-        let shown = format!("{} {} [{headers}] {body}", sent.method, sent.path);
-        assert_eq!(shown, expected, "{text}");
+        let formatted = format!("{} {} [{headers}] {body}", sent.method, sent.path);
+        assert_eq!(formatted, expected, "{text}");
     }
 }
 
@@ -301,7 +301,7 @@ fn a_mutant_changes_one_thing_of_an_answer() {
     let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
     let answer = Answer::new(200, headers, Bytes::from(body.to_string()));
     let earlier = Answer::new(404, Vec::new(), Bytes::new());
-    let shown: Vec<String> = mutants(&answer, &members, true, Some(&earlier))
+    let descriptions: Vec<String> = mutants(&answer, &members, true, Some(&earlier))
         .iter()
         .map(|mutant| {
             let Answer { status, body, .. } = &mutant.answer;
@@ -314,12 +314,12 @@ fn a_mutant_changes_one_thing_of_an_answer() {
         })
         .collect();
     let json = "application/json";
-    let plain = body.to_string();
+    let unchanged = body.to_string();
     let expected = [
-        format!("status 201: 201 {json} {plain}"),
-        format!("status 500: 500 {json} {plain}"),
+        format!("status 201: 201 {json} {unchanged}"),
+        format!("status 500: 500 {json} {unchanged}"),
         format!("no body: 200 {json} "),
-        format!("content type text/html: 200 text/html {plain}"),
+        format!("content type text/html: 200 text/html {unchanged}"),
         format!("without /result: 200 {json} {{}}"),
         format!("/result of another type: 200 {json} {{\"result\":{{}}}}"),
         format!("without /result/*/name: 200 {json} {{\"result\":[{{}},{{}}]}}"),
@@ -328,7 +328,7 @@ fn a_mutant_changes_one_thing_of_an_answer() {
         ),
         "stale: 404  ".to_owned(),
     ];
-    assert_eq!(shown, expected);
+    assert_eq!(descriptions, expected);
     let silent = Answer::new(204, Vec::new(), Bytes::new());
     assert!(
         mutants(&silent, &members, true, None)

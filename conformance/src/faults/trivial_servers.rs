@@ -93,10 +93,10 @@ impl TrivialServer {
 
     async fn serve(self, stream: TcpStream) {
         let service = service_fn(move |request| async move {
-            let asked: &Request<Incoming> = &request;
+            let incoming: &Request<Incoming> = &request;
             match self {
                 // Ready, because otherwise the suite would send no request.
-                _ if asked.uri().path() == READY => Ok(Response::default()),
+                _ if incoming.uri().path() == READY => Ok(Response::default()),
                 Self::Hanging => std::future::pending().await,
                 // The connection ends with an error, without a response.
                 Self::Cutting => Err(std::io::Error::other("cut")),

@@ -8,9 +8,10 @@ use http::header::AUTHORIZATION;
 /// Whether a request has the token: as a bearer token, or as the user name or the password of basic
 /// authentication.
 pub(super) fn has_token(request: &HeaderMap, token: &str) -> bool {
-    let given = request.get(AUTHORIZATION);
-    let given = given.and_then(|given| given.to_str().ok()?.split_once(' '));
-    let Some((scheme, credentials)) = given else {
+    let authorization = request.get(AUTHORIZATION);
+    let authorization =
+        authorization.and_then(|authorization| authorization.to_str().ok()?.split_once(' '));
+    let Some((scheme, credentials)) = authorization else {
         return false;
     };
     match scheme.to_ascii_lowercase().as_str() {

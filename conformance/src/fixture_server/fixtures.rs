@@ -67,8 +67,8 @@ impl Fixture {
         };
         let repeated = |path: &&String| path.contains(NUMBER);
         let count = files.keys().filter(repeated).count();
-        let wanted = usize::try_from(times).unwrap_or(usize::MAX);
-        if wanted.saturating_mul(count) > FILES {
+        let repetitions = usize::try_from(times).unwrap_or(usize::MAX);
+        if repetitions.saturating_mul(count) > FILES {
             return Err(format!("a bundle of more than {FILES} files"));
         }
         let mut all = BTreeMap::new();
@@ -196,9 +196,9 @@ impl Fixtures {
         let there = matches!(slot.item, Some(Fixture::Object(_) | Fixture::Bundle(_)));
         let tag = slot.tag();
         let names = |condition: &HeaderValue| condition == "*" || condition == tag.as_str();
-        let unmet = |condition, wanted| {
+        let unmet = |condition, expected| {
             let condition = request.get(condition);
-            condition.is_some_and(|condition| (there && names(condition)) != wanted)
+            condition.is_some_and(|condition| (there && names(condition)) != expected)
         };
         if unmet(IF_MATCH, true) || unmet(IF_NONE_MATCH, false) {
             return Err(412);
@@ -233,18 +233,18 @@ impl Fixtures {
     }
 
     /// Returns the repository at a path, and records the request.
-    pub(super) fn repository(&mut self, path: &str, asked: &str) -> Option<&Repository> {
+    pub(super) fn repository(&mut self, path: &str, answer: &str) -> Option<&Repository> {
         let slot = self.0.get_mut(path)?;
         if !matches!(slot.item, Some(Fixture::Repository(_))) {
             return None;
         }
-        slot.note(json!({"answer": asked, "commit": slot.repository.head()}));
+        slot.note(json!({"answer": answer, "commit": slot.repository.head()}));
         Some(&slot.repository)
     }
 
-    /// Returns the response to a request with these headers. `held` means that the request has
+    /// Returns the response to a request with these headers. `was_held` means that the request has
     /// already been held back, which is recorded once.
-    pub(super) fn take(&mut self, path: &str, request: &HeaderMap, held: bool) -> Lookup {
+    pub(super) fn take(&mut self, path: &str, request: &HeaderMap, was_held: bool) -> Lookup {
         // A path without a fixture is recorded as well: scenarios may wait for requests for it.
         if self.0.len() >= PATHS && !self.0.contains_key(path) {
             return Lookup::Status(404);
@@ -268,7 +268,7 @@ impl Fixtures {
             Some(Fixture::Bundle(_) | Fixture::Object(_)) => ("bundle", whole()),
             Some(Fixture::Text(_) | Fixture::Guarded { .. }) => ("text", whole()),
         };
-        if found == Lookup::Held && held {
+        if found == Lookup::Held && was_held {
             return found;
         }
         slot.note(match &found {

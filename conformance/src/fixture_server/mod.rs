@@ -59,7 +59,7 @@ use listener::ARRIVES_WITHIN;
 use received::ReceivedEvents;
 
 /// Maximum time that a request for a held fixture waits.
-const HELD_FOR: Duration = Duration::from_secs(30);
+const MAX_HOLD: Duration = Duration::from_secs(30);
 
 /// A running fixture server, which ends when it is dropped.
 #[derive(Debug)]
@@ -113,8 +113,8 @@ impl FixtureState {
     async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let (head, body) = request.into_parts();
         let limit = usize::try_from(BODY_LIMIT).unwrap_or(usize::MAX);
-        let whole = timeout(ARRIVES_WITHIN, Limited::new(body, limit).collect()).await;
-        let Ok(Ok(body)) = whole else {
+        let collected = timeout(ARRIVES_WITHIN, Limited::new(body, limit).collect()).await;
+        let Ok(Ok(body)) = collected else {
             return bad_request("the body cannot be read, or is too large");
         };
         self.answer_to(&head, body.to_bytes()).await
@@ -131,12 +131,12 @@ impl FixtureState {
             (&Method::GET, "opened") => self.open(below),
             (&Method::GET, "received") => match lock(&self.received).list(below) {
                 Some(items) => list_response(items, query),
-                None => plain(StatusCode::NOT_FOUND),
+                None => empty_response(StatusCode::NOT_FOUND),
             },
             (&Method::POST, "logs" | "status") => {
-                let kept = lock(&self.received).keep(first, header(CONTENT_ENCODING), &body);
-                kept.map_or_else(
-                    |why| bad_request(&why),
+                let recorded = lock(&self.received).record(first, header(CONTENT_ENCODING), &body);
+                recorded.map_or_else(
+                    |reason| bad_request(&reason),
                     |()| json(&Value::Object(Default::default())),
                 )
             }
@@ -146,30 +146,30 @@ impl FixtureState {
             (&Method::PUT, _) => self.store(path, head, body),
             (&Method::HEAD, _) => match lock(&self.fixtures).stored(path) {
                 Some((bytes, headers)) => archive(bytes, headers),
-                None => plain(StatusCode::NOT_FOUND),
+                None => empty_response(StatusCode::NOT_FOUND),
             },
             (&Method::DELETE, _) => {
                 lock(&self.fixtures).remove(path);
-                plain(StatusCode::NO_CONTENT)
+                empty_response(StatusCode::NO_CONTENT)
             }
             (&Method::GET, _) => self.take(path, &head.headers).await,
-            _ => plain(StatusCode::NOT_FOUND),
+            _ => empty_response(StatusCode::NOT_FOUND),
         }
     }
 
     fn put_fixture(&self, path: &str, body: &Bytes) -> Response<Full<Bytes>> {
-        let put = serde_json::from_slice(body)
+        let result = serde_json::from_slice(body)
             .map_err(|error| error.to_string())
             .and_then(|item| lock(&self.fixtures).put(path, item));
-        match put {
+        match result {
             Ok(commit) => {
                 self.changes.send_replace(());
                 commit.map_or_else(
-                    || plain(StatusCode::NO_CONTENT),
+                    || empty_response(StatusCode::NO_CONTENT),
                     |commit| json(&serde_json::json!({ "commit": commit })),
                 )
             }
-            Err(why) => bad_request(&why),
+            Err(reason) => bad_request(&reason),
         }
     }
 
@@ -178,17 +178,19 @@ impl FixtureState {
         let query = head.uri.query().unwrap_or_default();
         let coded = head.headers.get(CONTENT_ENCODING);
         if !path.contains('/') || query.contains("uploadId") || coded.is_some() {
-            return plain(StatusCode::NOT_IMPLEMENTED);
+            return empty_response(StatusCode::NOT_IMPLEMENTED);
         }
         let stored = lock(&self.fixtures).store(path, &head.headers, body);
         match stored {
             Ok(headers) => {
                 self.changes.send_replace(());
-                let mut response = plain(StatusCode::OK);
+                let mut response = empty_response(StatusCode::OK);
                 response.headers_mut().extend(headers);
                 response
             }
-            Err(status) => plain(StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST)),
+            Err(status) => {
+                empty_response(StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST))
+            }
         }
     }
 
@@ -197,29 +199,29 @@ impl FixtureState {
         let stored = lock(&self.fixtures).stored(path);
         match stored.map(|(bytes, _)| archive::open(&bytes)) {
             Some(Ok(files)) => json(&files),
-            Some(Err(why)) => bad_request(&why),
-            None => plain(StatusCode::NOT_FOUND),
+            Some(Err(reason)) => bad_request(&reason),
+            None => empty_response(StatusCode::NOT_FOUND),
         }
     }
 
     /// Answers a git client's request for the repository at a path.
     fn repository(&self, path: &str, encoding: Option<&str>, body: &[u8]) -> Response<Full<Bytes>> {
         let mut fixtures = lock(&self.fixtures);
-        let found = if let Some(place) = path.strip_suffix("/info/refs") {
-            let repository = fixtures.repository(place, "references");
+        let found = if let Some(prefix) = path.strip_suffix("/info/refs") {
+            let repository = fixtures.repository(prefix, "references");
             repository.map(|found| (found.references(), "advertisement"))
-        } else if let Some(place) = path.strip_suffix("/git-upload-pack") {
+        } else if let Some(prefix) = path.strip_suffix("/git-upload-pack") {
             let request = match received::decoded(encoding, body) {
                 Ok(request) => request,
-                Err(why) => return bad_request(&why),
+                Err(reason) => return bad_request(&reason),
             };
-            let repository = fixtures.repository(place, "pack");
+            let repository = fixtures.repository(prefix, "pack");
             repository.and_then(|found| Some((found.upload(&request)?, "result")))
         } else {
             None
         };
         let Some((body, kind)) = found else {
-            return plain(StatusCode::NOT_FOUND);
+            return empty_response(StatusCode::NOT_FOUND);
         };
         let mut response = Response::new(Full::from(body));
         let kind = HeaderValue::from_str(&format!("application/x-git-upload-pack-{kind}"));
@@ -231,19 +233,21 @@ impl FixtureState {
     /// Responds with the fixture at a path, once it is no longer held.
     async fn take(&self, path: &str, request: &HeaderMap) -> Response<Full<Bytes>> {
         let mut changes = self.changes.subscribe();
-        let end = Instant::now() + HELD_FOR;
-        let mut held = false;
+        let end = Instant::now() + MAX_HOLD;
+        let mut was_held = false;
         loop {
-            let found = lock(&self.fixtures).take(path, request, held);
+            let found = lock(&self.fixtures).take(path, request, was_held);
             match found {
                 Lookup::Bytes(bytes, headers) => return archive(bytes, headers),
                 Lookup::Status(status) => {
-                    return plain(StatusCode::from_u16(status).unwrap_or(StatusCode::NOT_FOUND));
+                    return empty_response(
+                        StatusCode::from_u16(status).unwrap_or(StatusCode::NOT_FOUND),
+                    );
                 }
-                Lookup::Held => held = true,
+                Lookup::Held => was_held = true,
             }
             if !matches!(timeout_at(end, changes.changed()).await, Ok(Ok(()))) {
-                return plain(StatusCode::SERVICE_UNAVAILABLE);
+                return empty_response(StatusCode::SERVICE_UNAVAILABLE);
             }
         }
     }
@@ -254,13 +258,13 @@ fn list_response<'a>(
     items: impl IntoIterator<Item = &'a Value>,
     query: &str,
 ) -> Response<Full<Bytes>> {
-    let wanted: Vec<(String, String)> = query
+    let filters: Vec<(String, String)> = query
         .split('&')
         .filter_map(|pair| pair.split_once('='))
         .map(|(name, value)| (decoded(name), decoded(value)))
         .collect();
-    let has = |item: &Value| {
-        wanted.iter().all(|(name, value)| {
+    let matches = |item: &Value| {
+        filters.iter().all(|(name, value)| {
             if name == "holds" {
                 return holds(item, value);
             }
@@ -271,7 +275,7 @@ fn list_response<'a>(
             found.as_ref() == Some(value)
         })
     };
-    let items = items.into_iter().filter(|item| has(item)).cloned();
+    let items = items.into_iter().filter(|item| matches(item)).cloned();
     json(&Value::Array(items.collect()))
 }
 
@@ -291,14 +295,14 @@ fn decoded(text: &str) -> String {
         .into_owned()
 }
 
-fn plain(status: StatusCode) -> Response<Full<Bytes>> {
+fn empty_response(status: StatusCode) -> Response<Full<Bytes>> {
     let mut response = Response::default();
     *response.status_mut() = status;
     response
 }
 
-fn bad_request(why: &str) -> Response<Full<Bytes>> {
-    let mut response = json(&Value::String(why.to_owned()));
+fn bad_request(reason: &str) -> Response<Full<Bytes>> {
+    let mut response = json(&Value::String(reason.to_owned()));
     *response.status_mut() = StatusCode::BAD_REQUEST;
     response
 }

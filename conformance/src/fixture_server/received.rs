@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::http_client::answer::BODY_LIMIT;
 
 /// Maximum number of stored events, and of stored messages; the oldest are dropped.
-const KEPT: usize = 10_000;
+const MAX_EVENTS: usize = 10_000;
 
 /// Received events and messages, oldest first.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ impl ReceivedEvents {
     ///
     /// # Errors
     /// A message that describes the defect of the body.
-    pub(super) fn keep(
+    pub(super) fn record(
         &mut self,
         kind: &str,
         encoding: Option<&str>,
@@ -50,12 +50,12 @@ impl ReceivedEvents {
     }
 }
 
-fn add(kept: &mut VecDeque<Value>, items: impl IntoIterator<Item = Value>) {
+fn add(events: &mut VecDeque<Value>, items: impl IntoIterator<Item = Value>) {
     for item in items {
-        if kept.len() == KEPT {
-            kept.pop_front();
+        if events.len() == MAX_EVENTS {
+            events.pop_front();
         }
-        kept.push_back(item);
+        events.push_back(item);
     }
 }
 
@@ -73,12 +73,12 @@ pub(super) fn decoded<'a>(encoding: Option<&str>, body: &'a [u8]) -> Result<Cow<
     match encoding {
         None => Ok(body.into()),
         Some(coding) if coding.eq_ignore_ascii_case("gzip") => {
-            let mut plain = Vec::new();
+            let mut decompressed = Vec::new();
             flate2::read::MultiGzDecoder::new(body)
                 .take(BODY_LIMIT)
-                .read_to_end(&mut plain)
+                .read_to_end(&mut decompressed)
                 .map_err(|error| format!("invalid body: expected gzip: {error}"))?;
-            Ok(plain.into())
+            Ok(decompressed.into())
         }
         Some(other) => Err(format!(
             "unsupported content encoding `{other}`: expected gzip"

@@ -232,8 +232,8 @@ async fn repositories_can_be_cloned() {
         let mut command = tokio::process::Command::new("git");
         let output = command.current_dir(folder.path()).args(arguments).output();
         let output = output.await.expect("git");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{arguments:?}: {said}");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{arguments:?}: {stderr}");
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
     let address = format!("{}/git/rules", visitor.server.base.url);

@@ -12,7 +12,7 @@ use serde_json::Value;
 pub(crate) const BODY_LIMIT: u64 = 64 * 1024 * 1024;
 
 /// Number of characters shown of a page's title.
-const TITLE_SHOWN: usize = 60;
+const MAX_TITLE_CHARS: usize = 60;
 
 /// A response as received.
 #[derive(Debug, Default)]
@@ -149,12 +149,12 @@ impl Answer {
             return &self.body;
         }
         self.decoded.get_or_init(|| {
-            let mut plain = Vec::new();
+            let mut decompressed = Vec::new();
             let decoder = flate2::read::MultiGzDecoder::new(self.body.as_ref());
             // One byte beyond the limit shows that there is more.
-            let most = BODY_LIMIT + 1;
-            match decoder.take(most).read_to_end(&mut plain) {
-                Ok(_) => Bytes::from(plain),
+            let limit = BODY_LIMIT + 1;
+            match decoder.take(limit).read_to_end(&mut decompressed) {
+                Ok(_) => Bytes::from(decompressed),
                 // A body that does not match its header is judged as received.
                 Err(_) => self.body.clone(),
             }
@@ -175,16 +175,16 @@ impl Answer {
 
     /// Summarizes a markup body: its media type, and the title of a page.
     pub(crate) fn markup(&self) -> Option<String> {
-        let named = self.header("content-type").unwrap_or_default();
-        let named = named.split(';').next().unwrap_or_default().trim();
+        let declared = self.header("content-type").unwrap_or_default();
+        let declared = declared.split(';').next().unwrap_or_default().trim();
         let text = self.text();
         let starts = text.trim_start().starts_with('<');
         if !starts || self.json().is_some() {
             return None;
         }
-        let media_type = match named {
+        let media_type = match declared {
             "" => "markup without a media type",
-            named => named,
+            declared => declared,
         };
         let lower = text.to_ascii_lowercase();
         let title = lower.find("<title").and_then(|start| {
@@ -193,7 +193,7 @@ impl Answer {
             text.get(start..end)
         });
         let words: Vec<&str> = title.unwrap_or_default().split_whitespace().collect();
-        let title: String = words.join(" ").chars().take(TITLE_SHOWN).collect();
+        let title: String = words.join(" ").chars().take(MAX_TITLE_CHARS).collect();
         Some(match title.is_empty() {
             true => media_type.to_owned(),
             false => format!("{media_type}: {title}"),
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn of_markup_the_media_type_and_the_title_are_told() {
-        for (media_type, body, told) in [
+        for (media_type, body, expected) in [
             (
                 "text/html; charset=utf-8",
                 "<!DOCTYPE html>\n<html><head><TITLE lang=en>Not\n  found</TITLE></head>",
@@ -235,7 +235,7 @@ mod tests {
         ] {
             let headers = vec![("Content-Type".to_owned(), media_type.to_owned())];
             let answer = Answer::new(501, headers, Bytes::from(body));
-            assert_eq!(answer.markup().as_deref(), told, "{body}");
+            assert_eq!(answer.markup().as_deref(), expected, "{body}");
         }
     }
 }

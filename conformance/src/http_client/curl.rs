@@ -95,8 +95,8 @@ pub(crate) fn word(text: &str) -> String {
 
 /// Quotes a word only where the shell would interpret it.
 pub(crate) fn argument(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-._:/=,+".contains(c);
-    if !text.is_empty() && text.chars().all(plain) && !text.starts_with('=') {
+    let is_safe = |c: char| c.is_ascii_alphanumeric() || "-._:/=,+".contains(c);
+    if !text.is_empty() && text.chars().all(is_safe) && !text.starts_with('=') {
         text.to_owned()
     } else {
         word(text)
@@ -156,8 +156,8 @@ mod tests {
     #[test]
     fn no_text_of_evidence_runs_anything_in_a_shell() {
         let folder = tempfile::tempdir().expect("a folder");
-        let made = folder.path().join("made");
-        let touch = format!("touch {}", made.display());
+        let marker = folder.path().join("made");
+        let touch = format!("touch {}", marker.display());
         let hostile = [
             format!("$({touch})"),
             format!("`{touch}`"),
@@ -208,7 +208,7 @@ mod tests {
                     .stdin(std::process::Stdio::null())
                     .output();
                 shell.expect("a shell");
-                assert!(!made.exists(), "{line}");
+                assert!(!marker.exists(), "{line}");
             }
         }
     }

@@ -44,13 +44,13 @@ impl Listings {
 
     /// Consumes this part of the budget, and returns whether some is left.
     fn take(&self, bytes: u64, milliseconds: u64) -> bool {
-        let taken = |left: &AtomicU64, much: u64| {
-            let rest = |left: u64| Some(left.saturating_sub(much));
-            let before = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest);
-            before.is_ok_and(|before| before > much)
+        let subtract = |budget: &AtomicU64, amount: u64| {
+            let rest = |budget: u64| Some(budget.saturating_sub(amount));
+            let previous = budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest);
+            previous.is_ok_and(|previous| previous > amount)
         };
         // Both are consumed, whatever the other returns.
-        taken(&self.bytes, bytes) & taken(&self.milliseconds, milliseconds)
+        subtract(&self.bytes, bytes) & subtract(&self.milliseconds, milliseconds)
     }
 }
 
@@ -86,7 +86,7 @@ impl<'a> Pagination<'a> {
         self.page = Instant::now();
         let page_bytes = u64::try_from(page_bytes).unwrap_or(u64::MAX);
         self.bytes = self.bytes.saturating_add(page_bytes);
-        let something_left = self.listings.take(page_bytes, milliseconds);
+        let within_budget = self.listings.take(page_bytes, milliseconds);
         if !self.cursors.insert(cursor.to_owned()) {
             return Err(format!("the list leads back to the cursor {cursor:?}"));
         }
@@ -95,7 +95,7 @@ impl<'a> Pagination<'a> {
         if pages >= PAGES || self.bytes >= LIST_BYTES || self.start.elapsed() > LIST_WITHIN {
             return Err(format!("the list did not end within {read}"));
         }
-        if !something_left {
+        if !within_budget {
             return Err(format!(
                 "the list did not end within {read}, and no more is read of this server's lists"
             ));
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_walk_ends_by_every_limit() {
-        for (what, page_bytes, cursor, pages, why) in [
+        for (what, page_bytes, cursor, pages, reason) in [
             ("pages", 10, None, PAGES, "1000 pages, 0 MiB"),
             ("bytes", 2 << 20, None, 32, "32 pages, 64 MiB"),
             (
@@ -128,9 +128,9 @@ mod tests {
                 (page + 1, walk.advance(&next, page_bytes))
             });
             let found = ended.find_map(|(page, next)| Some((page, next.err()?)));
-            let (page, told) = found.unwrap_or_default();
-            assert_eq!(page, pages, "{what}: {told}");
-            assert!(told.contains(why), "{what}: {told}");
+            let (page, message) = found.unwrap_or_default();
+            assert_eq!(page, pages, "{what}: {message}");
+            assert!(message.contains(reason), "{what}: {message}");
         }
     }
 

@@ -13,7 +13,7 @@ const CREDENTIALS: [&str; 4] = [
 
 /// Minimum length of secrets that are redacted everywhere. A shorter one may be a common word or a
 /// letter: its removal would change paths and documents, so it is redacted only where expected.
-const LONG_ENOUGH: usize = 8;
+const MIN_SECRET_LENGTH: usize = 8;
 
 /// Redacts the secrets of a run in strings.
 #[derive(Clone, Default)]
@@ -49,7 +49,7 @@ impl Redactor {
     pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push(name.to_ascii_lowercase());
         let credential = value.rsplit(' ').next().unwrap_or(value);
-        if credential.len() >= LONG_ENOUGH {
+        if credential.len() >= MIN_SECRET_LENGTH {
             self = self.secret(credential);
         }
         self
@@ -64,7 +64,7 @@ impl Redactor {
     pub(crate) fn text(&self, text: &str) -> String {
         let found = self.secrets.iter().filter(|secret| reveals(text, secret));
         found.fold(text.to_owned(), |text, secret| {
-            if secret.len() >= LONG_ENOUGH || text == **secret {
+            if secret.len() >= MIN_SECRET_LENGTH || text == **secret {
                 text.replace(secret, REDACTED)
             } else {
                 text.replace(&bearer(secret), &bearer(REDACTED))
@@ -102,37 +102,39 @@ impl Redactor {
     }
 }
 
-/// Whether `shown` is a redacted form of `text`: each mark replaces one word that is long enough to
-/// be redacted everywhere, is not the whole string, and does not remain elsewhere.
-pub(crate) fn is_redacted(shown: &str, text: &str) -> bool {
-    let pieces: Vec<&str> = shown.split(REDACTED).collect();
+/// Whether `redacted` is a redacted form of `text`: each mark replaces one word that is long enough
+/// to be redacted everywhere, is not the whole string, and does not remain elsewhere.
+pub(crate) fn is_redacted(redacted: &str, text: &str) -> bool {
+    let pieces: Vec<&str> = redacted.split(REDACTED).collect();
     let Some((first, rest)) = pieces.split_first() else {
         return false;
     };
-    let Some(mut left) = text.strip_prefix(first) else {
+    let Some(mut remaining) = text.strip_prefix(first) else {
         return false;
     };
     let mut secrets = Vec::with_capacity(rest.len());
     for (piece, number) in rest.iter().zip(1..) {
         let end = match (number == rest.len(), piece.is_empty()) {
-            (true, _) => left.ends_with(piece).then(|| left.len() - piece.len()),
+            (true, _) => remaining
+                .ends_with(piece)
+                .then(|| remaining.len() - piece.len()),
             (false, true) => None,
             (false, false) => {
-                let mut places = left.match_indices(piece).map(|(place, _)| place);
-                places.find(|place| *place >= LONG_ENOUGH)
+                let mut positions = remaining.match_indices(piece).map(|(position, _)| position);
+                positions.find(|position| *position >= MIN_SECRET_LENGTH)
             }
         };
-        let Some((secret, after)) = end.and_then(|end| left.split_at_checked(end)) else {
+        let Some((secret, tail)) = end.and_then(|end| remaining.split_at_checked(end)) else {
             return false;
         };
         secrets.push(secret);
-        left = after.get(piece.len()..).unwrap_or_default();
+        remaining = tail.get(piece.len()..).unwrap_or_default();
     }
     let is_one = |secret: &&str| {
         // The characters of tokens by RFC 6750, and those between a user name and a password.
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-._~+/=:".contains(c);
-        secret.len() >= LONG_ENOUGH
-            && secret.chars().all(plain)
+        let is_token_char = |c: char| c.is_ascii_alphanumeric() || "-._~+/=:".contains(c);
+        secret.len() >= MIN_SECRET_LENGTH
+            && secret.chars().all(is_token_char)
             && *secret != text
             && !pieces.iter().any(|piece| piece.contains(secret))
     };
@@ -142,7 +144,8 @@ pub(crate) fn is_redacted(shown: &str, text: &str) -> bool {
 /// Whether the string contains the secret at a position where it would be redacted.
 fn reveals(text: &str, secret: &str) -> bool {
     text == secret
-        || text.contains(secret) && (secret.len() >= LONG_ENOUGH || text.contains(&bearer(secret)))
+        || text.contains(secret)
+            && (secret.len() >= MIN_SECRET_LENGTH || text.contains(&bearer(secret)))
 }
 
 fn bearer(secret: &str) -> String {
@@ -155,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_mark_stands_for_one_word() {
-        for (shown, text, expected) in [
+        for (redacted, text, expected) in [
             ("a <redacted> b", "a 0123456789 b", true),
             ("<redacted>/b", "0123456789/b", true),
             ("a.<redacted>", "a.0123456789", true),
@@ -173,7 +176,7 @@ mod tests {
             // A secret is redacted everywhere.
             ("0123456789 <redacted>", "0123456789 0123456789", false),
         ] {
-            assert_eq!(is_redacted(shown, text), expected, "{shown}: {text}");
+            assert_eq!(is_redacted(redacted, text), expected, "{redacted}: {text}");
         }
     }
 

@@ -139,18 +139,18 @@ pub(super) mod tests {
     /// Starts a TLS server that responds to every connection once; returns its port, and its
     /// self-signed certificate in PEM.
     pub(crate) async fn serve(name: &str, is_ca: IsCa) -> (u16, String) {
-        let mut made = CertificateParams::new([name.to_owned()]).expect("a name");
-        made.is_ca = is_ca;
+        let mut certificate = CertificateParams::new([name.to_owned()]).expect("a name");
+        certificate.is_ca = is_ca;
         let key = KeyPair::generate().expect("a key");
-        let made = made.self_signed(&key).expect("a certificate");
-        let pem = made.pem();
+        let certificate = certificate.self_signed(&key).expect("a certificate");
+        let pem = certificate.pem();
         let key = rustls::pki_types::PrivateKeyDer::Pkcs8(key.serialize_der().into());
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = rustls::ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .expect("versions")
             .with_no_client_auth()
-            .with_single_cert(vec![made.der().clone()], key)
+            .with_single_cert(vec![certificate.der().clone()], key)
             .expect("a server");
         let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
         let listener = tokio::net::TcpListener::bind("localhost:0")
@@ -174,14 +174,14 @@ pub(super) mod tests {
     #[tokio::test]
     async fn certificates_count_in_both_tiers() {
         let authority = || IsCa::Ca(BasicConstraints::Unconstrained);
-        let (plain, pem) = serve("localhost", IsCa::NoCa).await;
+        let (by_name, pem) = serve("localhost", IsCa::NoCa).await;
         let (own_authority, own_pem) = serve("localhost", authority()).await;
         let (misnamed, misnamed_pem) = serve("example.org", authority()).await;
         for (port, cacert, insecure, trusted) in [
-            (plain, Some(&pem), false, true),
-            (plain, Some(&own_pem), false, false),
-            (plain, None, false, false),
-            (plain, None, true, true),
+            (by_name, Some(&pem), false, true),
+            (by_name, Some(&own_pem), false, false),
+            (by_name, None, false, false),
+            (by_name, None, true, true),
             (own_authority, Some(&own_pem), false, true),
             (own_authority, Some(&pem), false, false),
             (misnamed, Some(&misnamed_pem), false, false),

@@ -25,22 +25,22 @@ pub(crate) fn conditions(queries: &Value) -> Option<Vec<Vec<String>>> {
 }
 
 /// Whether conditions and patterns match one to one; `*` matches anything.
-pub(crate) fn matches(conditions: &[String], wanted: &[&str]) -> bool {
-    let mut left: Vec<&String> = conditions.iter().collect();
-    for text in wanted {
+pub(crate) fn matches(conditions: &[String], patterns: &[&str]) -> bool {
+    let mut unmatched: Vec<&String> = conditions.iter().collect();
+    for text in patterns {
         let (start, end) = text.split_once('*').unwrap_or((text, ""));
-        let fits = |condition: &&String| match text.contains('*') {
+        let is_match = |condition: &&String| match text.contains('*') {
             false => *condition == text,
             true => condition
                 .strip_prefix(start)
                 .is_some_and(|rest| ends_like(rest, end)),
         };
-        let Some(place) = left.iter().position(fits) else {
+        let Some(index) = unmatched.iter().position(is_match) else {
             return false;
         };
-        left.remove(place);
+        unmatched.remove(index);
     }
-    left.is_empty()
+    unmatched.is_empty()
 }
 
 /// Whether a string is anything followed by `end`, which may contain further `*`.
@@ -64,24 +64,24 @@ fn query(query: &Value) -> Option<String> {
 fn conditions_of(query: &Value) -> Option<Vec<String>> {
     let exprs = query.as_array()?;
     let mut named = Definitions::new();
-    let mut plain = Vec::new();
+    let mut expressions = Vec::new();
     for expr in exprs {
         match equation(expr) {
             Some((name, other)) if !named.contains_key(name) && !mentions(other, name, 0) => {
                 let text = term(other, &named, 0)?;
                 named.insert(name.to_owned(), text);
             }
-            _ => plain.push(expr),
+            _ => expressions.push(expr),
         }
     }
-    let used = |name: &str| plain.iter().any(|expr| mentions(expr, name, 0));
+    let used = |name: &str| expressions.iter().any(|expr| mentions(expr, name, 0));
     let mut texts = Vec::new();
     for (name, text) in &named {
         if !used(name) {
             texts.push(format!("{text} is defined"));
         }
     }
-    for expr in plain {
+    for expr in expressions {
         texts.push(self::expr(expr, &named)?);
     }
     texts.sort();
@@ -228,25 +228,25 @@ fn term(term: &Value, named: &Definitions, depth: usize) -> Option<String> {
 /// Replaces variable names with numbers, in the order of occurrence.
 fn number_variables(text: &str) -> String {
     let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut shown = String::new();
+    let mut output = String::new();
     let mut rest = text;
-    while let Some((before, behind)) = rest.split_once('<') {
-        shown.push_str(before);
-        match behind.split_once('>') {
+    while let Some((before, tail)) = rest.split_once('<') {
+        output.push_str(before);
+        match tail.split_once('>') {
             Some((name, after)) if !name.is_empty() && !name.contains([' ', '"', '=']) => {
                 let next = numbers.len() + 1;
                 let number = *numbers.entry(name).or_insert(next);
-                shown.push_str(&format!("v{number}"));
+                output.push_str(&format!("v{number}"));
                 rest = after;
             }
             _ => {
-                shown.push('<');
-                rest = behind;
+                output.push('<');
+                rest = tail;
             }
         }
     }
-    shown.push_str(rest);
-    shown
+    output.push_str(rest);
+    output
 }
 
 #[cfg(test)]
@@ -289,15 +289,19 @@ mod tests {
             ]]),
         ];
         for queries in same {
-            let shown = text(&queries);
-            assert_eq!(shown.as_deref(), Some(r#"(1 < input["a"])"#), "{queries}");
+            let canonical = text(&queries);
+            assert_eq!(
+                canonical.as_deref(),
+                Some(r#"(1 < input["a"])"#),
+                "{queries}"
+            );
         }
         let defined = json!([[{"index": 0, "terms": [op("eq"), var("$0"), input("a")]}]]);
-        let shown = text(&defined);
-        assert_eq!(shown.as_deref(), Some(r#"(input["a"] is defined)"#));
+        let canonical = text(&defined);
+        assert_eq!(canonical.as_deref(), Some(r#"(input["a"] is defined)"#));
         let longer = json!([[{"index": 0, "terms": [op("compare_gt"), input("a"), one]}]]);
-        let shown = text(&longer);
-        assert_eq!(shown.as_deref(), Some(r#"(1 < input["a"])"#));
+        let canonical = text(&longer);
+        assert_eq!(canonical.as_deref(), Some(r#"(1 < input["a"])"#));
         assert_eq!(text(&json!([[]])).as_deref(), Some("()"));
         assert_eq!(text(&json!({})), None);
     }

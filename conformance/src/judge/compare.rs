@@ -8,7 +8,7 @@ use crate::judge::truncate::shorten;
 use crate::judge::verdict::Difference;
 
 /// Maximum number of differences of one fact.
-const SHOWN: usize = 20;
+const MAX_DIFFERENCES: usize = 20;
 
 /// Returns the steps that differ: index and differences, in order. A missing step or a different
 /// request is a difference too: the snapshot belongs to another scenario.
@@ -51,42 +51,42 @@ fn compare_fact(expected: &Fact, got: &Fact, differences: &mut Vec<Difference>) 
     }
     let parse = |text: &str| serde_json::from_str::<Value>(text).ok();
     let before = differences.len();
-    if let (Some(wanted), Some(found)) = (parse(&expected.value), parse(&got.value)) {
-        compare_json(&expected.key, &wanted, &found, differences);
+    if let (Some(expected_json), Some(got_json)) = (parse(&expected.value), parse(&got.value)) {
+        compare_json(&expected.key, &expected_json, &got_json, differences);
     }
     if differences.len() == before {
         differences.push(difference(&expected.key, &expected.value, &got.value));
     }
-    differences.truncate(before + SHOWN);
+    differences.truncate(before + MAX_DIFFERENCES);
 }
 
 fn compare_json(path: &str, expected: &Value, got: &Value, differences: &mut Vec<Difference>) {
     match (expected, got) {
         (Value::Object(expected), Value::Object(got)) => {
-            for (key, wanted) in expected {
+            for (key, expected) in expected {
                 let path = format!("{path}/{}", key.replace('~', "~0").replace('/', "~1"));
                 match got.get(key) {
-                    Some(found) => compare_json(&path, wanted, found, differences),
-                    None => differences.push(difference(&path, &wanted.to_string(), "<absent>")),
+                    Some(got) => compare_json(&path, expected, got, differences),
+                    None => differences.push(difference(&path, &expected.to_string(), "<absent>")),
                 }
             }
-            for (key, found) in got.iter().filter(|(key, _)| !expected.contains_key(*key)) {
+            for (key, got) in got.iter().filter(|(key, _)| !expected.contains_key(*key)) {
                 let path = format!("{path}/{}", key.replace('~', "~0").replace('/', "~1"));
-                differences.push(difference(&path, "<absent>", &found.to_string()));
+                differences.push(difference(&path, "<absent>", &got.to_string()));
             }
         }
         (Value::Array(expected), Value::Array(got)) => {
             for index in 0..expected.len().max(got.len()) {
                 let path = format!("{path}/{index}");
                 match (expected.get(index), got.get(index)) {
-                    (Some(wanted), Some(found)) => {
-                        compare_json(&path, wanted, found, differences);
+                    (Some(expected), Some(got)) => {
+                        compare_json(&path, expected, got, differences);
                     }
-                    (wanted, found) => {
+                    (expected, got) => {
                         let text = |value: Option<&Value>| {
                             value.map_or_else(|| "<absent>".to_owned(), Value::to_string)
                         };
-                        differences.push(difference(&path, &text(wanted), &text(found)));
+                        differences.push(difference(&path, &text(expected), &text(got)));
                     }
                 }
             }
@@ -164,11 +164,11 @@ mod tests {
                 .into_iter()
                 .flat_map(|(step, found)| found.into_iter().map(move |one| (step, one)))
                 .collect();
-            let wanted: Vec<_> = differences
+            let expected_differences: Vec<_> = differences
                 .iter()
                 .map(|(step, path, expected, got)| (*step, difference(path, expected, got)))
                 .collect();
-            assert_eq!(found, wanted, "{expected} against {got}");
+            assert_eq!(found, expected_differences, "{expected} against {got}");
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::scenario::value_types::kind_names;
 use crate::scenario::{Trace, TraceEvent};
 
 /// Maximum number of events in a difference.
-const EVENTS_SHOWN: usize = 40;
+const MAX_EVENTS: usize = 40;
 
 impl TraceEvent {
     /// Whether the event matches the pattern and the ids bound so far. If so, binds the event's
@@ -36,20 +36,20 @@ impl TraceEvent {
         let is_same = self.op.is_none_or(same_op)
             && self
                 .node_type
-                .is_none_or(|wanted| text("type") == Some(wanted))
+                .is_none_or(|expected| text("type") == Some(expected))
             && self.holds.as_ref().is_none_or(holds)
             && self.binds.as_ref().is_none_or(binds)
             && !self.binds_not.as_ref().is_some_and(binds);
         if !is_same {
             return false;
         }
-        let mut named = ids.clone();
-        let fits = named.bind(self.parent, event.get("parent_id"))
-            && named.bind(self.query, event.get("query_id"));
-        if fits {
-            *ids = named;
+        let mut bindings = ids.clone();
+        let is_consistent = bindings.bind(self.parent, event.get("parent_id"))
+            && bindings.bind(self.query, event.get("query_id"));
+        if is_consistent {
+            *ids = bindings;
         }
-        fits
+        is_consistent
     }
 }
 
@@ -78,11 +78,11 @@ impl<'a> Ids<'a> {
 }
 
 /// Whether a value equals another, or contains it at any depth.
-fn contains(value: &Value, wanted: &Value) -> bool {
-    same(value, wanted)
+fn contains(value: &Value, expected: &Value) -> bool {
+    same(value, expected)
         || match value {
-            Value::Array(items) => items.iter().any(|item| contains(item, wanted)),
-            Value::Object(members) => members.values().any(|member| contains(member, wanted)),
+            Value::Array(items) => items.iter().any(|item| contains(item, expected)),
+            Value::Object(members) => members.values().any(|member| contains(member, expected)),
             _ => false,
         }
 }
@@ -107,7 +107,7 @@ impl Trace {
             (Self::Absent, Some(events)) if events.is_empty() => line("trace", "<absent>"),
             (_, None) => line("trace", &format!("<no trace, status {}>", answer.status)),
             (Self::Absent, Some(events)) => line("trace", &describe_events(events)),
-            (Self::Order(wanted), Some(events)) => ("trace".to_owned(), order(events, wanted)),
+            (Self::Order(expected), Some(events)) => ("trace".to_owned(), order(events, expected)),
             (Self::Without(like), Some(events)) => {
                 let found = matching_events(events, like).next();
                 let value = found.map_or_else(
@@ -143,13 +143,13 @@ impl Trace {
     }
 }
 
-/// Checks the human-readable trace: a string that contains `wanted`, or a list of strings, one of
+/// Checks the human-readable trace: a string that contains `expected`, or a list of strings, one of
 /// which does.
-fn readable(answer: &Answer, wanted: &str, ns: &str) -> String {
+fn readable(answer: &Answer, expected: &str, ns: &str) -> String {
     let members = answer.json().and_then(Value::as_object);
-    let mut beside = members.into_iter().flatten();
+    let mut entries = members.into_iter().flatten();
     let is_trace = |(name, value): &(&String, &Value)| {
-        let named = |item: &Value| item.as_str().is_some_and(|text| text.contains(wanted));
+        let named = |item: &Value| item.as_str().is_some_and(|text| text.contains(expected));
         *name != "result"
             && match value {
                 Value::Array(items) => {
@@ -158,8 +158,8 @@ fn readable(answer: &Answer, wanted: &str, ns: &str) -> String {
                 other => named(other),
             }
     };
-    match beside.find(is_trace) {
-        Some(_) => format!("<readable, with {}>", quoted(wanted)),
+    match entries.find(is_trace) {
+        Some(_) => format!("<readable, with {}>", quoted(expected)),
         None => shorten(&canonical(answer.json().unwrap_or(&Value::Null), ns)),
     }
 }
@@ -179,15 +179,15 @@ fn matching_events<'a>(
 }
 
 /// Finds the events in order, each after the previous one.
-fn order(events: &[Value], wanted: &[TraceEvent]) -> String {
+fn order(events: &[Value], expected: &[TraceEvent]) -> String {
     let mut ids = Ids::default();
     let mut rest = events.iter();
-    for like in wanted {
+    for like in expected {
         if !rest.any(|event| like.matches(event, &mut ids)) {
             return format!("<no {like} in its place> {}", describe_events(events));
         }
     }
-    let names: Vec<String> = wanted.iter().map(ToString::to_string).collect();
+    let names: Vec<String> = expected.iter().map(ToString::to_string).collect();
     format!("<{}>", names.join(", then "))
 }
 
@@ -224,7 +224,7 @@ impl EventValues<'_> {
 fn describe_events(events: &[Value]) -> String {
     let mut short: Vec<String> = events
         .iter()
-        .take(EVENTS_SHOWN)
+        .take(MAX_EVENTS)
         .map(|event| {
             let text = |name: &str| event.get(name).and_then(Value::as_str).unwrap_or("?");
             let id = |name: &str| event.get(name).map_or("?".to_owned(), Value::to_string);
@@ -232,7 +232,7 @@ fn describe_events(events: &[Value]) -> String {
             format!("{} {} {query}<{parent}", text("op"), text("type"))
         })
         .collect();
-    if events.len() > EVENTS_SHOWN {
+    if events.len() > MAX_EVENTS {
         short.push(format!("… ({} events)", events.len()));
     }
     format!("[{}]", short.join(", "))
@@ -287,9 +287,9 @@ mod tests {
     fn what_is_said_of_a_trace() {
         let p = || event("Enter").of("rule").holding("p").query("outer");
         let q = || event("Enter").holding("q").query("inner");
-        let told = "[enter rule 1<0, eval expr 1<0, enter rule 2<1, exit rule 1<0]";
+        let description = "[enter rule 1<0, eval expr 1<0, enter rule 2<1, exit rule 1<0]";
         let cases = [
-            (Trace::Absent, format!("trace = {told}")),
+            (Trace::Absent, format!("trace = {description}")),
             (
                 Trace::Order(vec![p(), q().parent("outer"), event("EXIT").query("outer")]),
                 "trace = <Enter rule with \"p\" in outer, then Enter with \"q\" in inner called \
@@ -298,15 +298,15 @@ mod tests {
             ),
             (
                 Trace::Order(vec![q(), p()]),
-                format!("trace = <no Enter rule with \"p\" in outer in its place> {told}"),
+                format!("trace = <no Enter rule with \"p\" in outer in its place> {description}"),
             ),
             (
                 Trace::Order(vec![p(), q().query("outer")]),
-                format!("trace = <no Enter with \"q\" in outer in its place> {told}"),
+                format!("trace = <no Enter with \"q\" in outer in its place> {description}"),
             ),
             (
                 Trace::Order(vec![p(), event("Eval").query("inner")]),
-                format!("trace = <no Eval in inner in its place> {told}"),
+                format!("trace = <no Eval in inner in its place> {description}"),
             ),
             (
                 Trace::Order(vec![event("Eval").binding(18)]),
@@ -314,7 +314,7 @@ mod tests {
             ),
             (
                 Trace::Order(vec![event("Eval").not_binding(18)]),
-                format!("trace = <no Eval not binding 18 in its place> {told}"),
+                format!("trace = <no Eval not binding 18 in its place> {description}"),
             ),
             (
                 Trace::Without(event("Fail")),
@@ -338,7 +338,7 @@ mod tests {
             ),
             (
                 Trace::Types(event("Fail"), "/op", vec![Kind::String]),
-                format!("trace, Fail /op = <nowhere> {told}"),
+                format!("trace, Fail /op = <nowhere> {description}"),
             ),
         ];
         let answer = answer();
@@ -346,13 +346,13 @@ mod tests {
             let (key, value) = trace.line(&answer, "ns");
             assert_eq!(format!("{key} = {value}"), expected, "{trace:?}");
         }
-        let bare = Answer::new(200, Vec::new(), Bytes::from_static(br#"{"result": [1]}"#));
+        let untraced = Answer::new(200, Vec::new(), Bytes::from_static(br#"{"result": [1]}"#));
         for (trace, expected) in [
             (Trace::Absent, "<absent>"),
             (Trace::Order(vec![any_event()]), "<no trace, status 200>"),
             (Trace::Without(any_event()), "<no trace, status 200>"),
         ] {
-            assert_eq!(trace.line(&bare, "").1, expected, "{trace:?}");
+            assert_eq!(trace.line(&untraced, "").1, expected, "{trace:?}");
         }
         let empty = Bytes::from_static(br#"{"result": [1], "warnings": []}"#);
         let empty = Answer::new(200, Vec::new(), empty);

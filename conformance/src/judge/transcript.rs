@@ -127,10 +127,10 @@ impl Namer {
             }
             return format!("{GIVEN}{text}");
         }
-        let named = |wanted: &str| {
+        let named = |header: &str| {
             headers
                 .iter()
-                .any(|(name, _)| name.eq_ignore_ascii_case(wanted))
+                .any(|(name, _)| name.eq_ignore_ascii_case(header))
         };
         if let Some(media_type) = shown_media_type(body).filter(|_| !named("content-type")) {
             text.push_str(&format!("\nContent-Type: {media_type}"));

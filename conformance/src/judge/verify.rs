@@ -12,12 +12,12 @@ pub(crate) fn verify(level: Level, expected: Option<&str>, trace: &ScenarioRun) 
     if level == Level::Open {
         return Verdict::Recorded;
     }
-    if let Some((index, why)) = trace.not_shown {
+    if let Some((index, reason)) = trace.not_shown {
         let difference = || expected.and_then(|expected| difference(expected, trace));
         // Earlier failures are unrelated to it.
         return match early_failure(trace).or_else(difference) {
             Some(failure) if failure.step <= index => Verdict::Fail(failure),
-            _ => Verdict::NotRun(Reason::NotShown(why.to_owned())),
+            _ => Verdict::NotRun(Reason::NotShown(reason.to_owned())),
         };
     }
     match (early_failure(trace), expected) {

@@ -403,8 +403,8 @@ pub fn named<'a>(
 ) -> Result<Vec<String>, PatternError> {
     let pattern = Pattern::parse(&known.rule)?;
     pattern.check(ids.clone())?;
-    let fits = ids.filter(|id| pattern.matches(id));
-    Ok(fits.map(str::to_owned).collect())
+    let matching = ids.filter(|id| pattern.matches(id));
+    Ok(matching.map(str::to_owned).collect())
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::judge::verdict::{Failure, Verdict};
 use crate::known_deviations::{Deviation, Kind, KnownError, PLACEHOLDER};
 
 /// Maximum length of a failure in a comment, in characters.
-const SHOWN: usize = 200;
+const MAX_EXCERPT_CHARS: usize = 200;
 
 /// Generates a list of these rules, whose reasons are still to be written.
 pub(crate) fn write_list<'a>(
@@ -30,10 +30,10 @@ pub(crate) fn write_list<'a>(
             "\n[[{table}]]\nrule = {}\nreason = {}\n# {}\n",
             quote(&judged.rule),
             quote(PLACEHOLDER),
-            shown(judged.states.trim())
+            excerpt(judged.states.trim())
         );
         if let Verdict::Fail(failure) = &judged.verdict {
-            let _ = writeln!(text, "# {}", shown(&headline(failure)));
+            let _ = writeln!(text, "# {}", excerpt(&headline(failure)));
         }
     }
     text
@@ -44,12 +44,12 @@ fn quote(text: &str) -> String {
 }
 
 /// Formats one line of a comment, escaped because data from a server may contain anything.
-fn shown(text: &str) -> String {
-    let mut shown: String = text.chars().take(SHOWN).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
+fn excerpt(text: &str) -> String {
+    let mut excerpt: String = text.chars().take(MAX_EXCERPT_CHARS).collect();
+    if excerpt.len() < text.len() {
+        excerpt.push('…');
     }
-    shown.escape_debug().to_string().replace("\\\"", "\"")
+    excerpt.escape_debug().to_string().replace("\\\"", "\"")
 }
 
 fn headline(failure: &Failure) -> String {
@@ -72,37 +72,37 @@ fn headline(failure: &Failure) -> String {
 pub(crate) fn without(
     text: &str,
     file: &str,
-    drop: impl Fn(&Deviation) -> bool,
+    should_drop: impl Fn(&Deviation) -> bool,
 ) -> Result<String, KnownError> {
     let kind = Kind::Failing;
-    let gone: Vec<bool> = kind.read(text, file)?.iter().map(drop).collect();
+    let dropped: Vec<bool> = kind.read(text, file)?.iter().map(should_drop).collect();
     let unread = |error: TomlError| {
         KnownError::Toml(file.to_owned(), Box::new(toml::de::Error::custom(error)))
     };
     let mut document: DocumentMut = text.parse().map_err(unread)?;
     let end = document.trailing().clone();
-    let mut left = gone.iter().map(|goes| !goes);
+    let mut retained = dropped.iter().map(|is_dropped| !is_dropped);
     match document.get_mut(kind.names().0) {
         Some(Item::ArrayOfTables(tables)) => {
             let decors = tables.iter_mut().map(Table::decor_mut);
-            let end = close_gaps(decors, &end, &gone, 0);
-            tables.retain(|_| left.next().unwrap_or(true));
+            let end = close_gaps(decors, &end, &dropped, 0);
+            tables.retain(|_| retained.next().unwrap_or(true));
             document.set_trailing(end);
         }
         Some(Item::Value(Value::Array(array))) => {
             let end = array.trailing().clone();
             let decors = array.iter_mut().map(Value::decor_mut);
-            let end = close_gaps(decors, &end, &gone, 1);
-            array.retain(|_| left.next().unwrap_or(true));
+            let end = close_gaps(decors, &end, &dropped, 1);
+            array.retain(|_| retained.next().unwrap_or(true));
             array.set_trailing(end);
         }
         _ => {}
     }
-    let left = document.to_string().trim_end().to_owned() + "\n";
+    let retained = document.to_string().trim_end().to_owned() + "\n";
     Ok(match text.contains("\r\n") {
         // Multi-line strings already contain `\r\n`.
-        true => left.replace("\r\n", "\n").replace('\n', "\r\n"),
-        false => left,
+        true => retained.replace("\r\n", "\n").replace('\n', "\r\n"),
+        false => retained,
     })
 }
 
@@ -112,31 +112,31 @@ pub(crate) fn without(
 fn close_gaps<'d>(
     decors: impl Iterator<Item = &'d mut Decor>,
     end: &RawString,
-    gone: &[bool],
+    dropped: &[bool],
     rest: usize,
 ) -> String {
-    let mut left = String::new();
+    let mut pending = String::new();
     let mut before = None;
-    for (decor, goes) in decors.zip(gone) {
+    for (decor, is_dropped) in decors.zip(dropped) {
         let gap = decor.prefix().and_then(RawString::as_str);
-        left += &close_gap(gap.unwrap_or_default(), rest, before, Some(*goes));
-        if !goes {
-            decor.set_prefix(std::mem::take(&mut left));
+        pending += &close_gap(gap.unwrap_or_default(), rest, before, Some(*is_dropped));
+        if !is_dropped {
+            decor.set_prefix(std::mem::take(&mut pending));
         }
-        before = Some(*goes);
+        before = Some(*is_dropped);
     }
-    left + &close_gap(end.as_str().unwrap_or_default(), rest, before, None)
+    pending + &close_gap(end.as_str().unwrap_or_default(), rest, before, None)
 }
 
 /// Returns the rest of a gap. `before` and `behind` say whether the adjacent entry is removed;
 /// `None` means that there is no such entry.
-fn close_gap(gap: &str, rest: usize, before: Option<bool>, behind: Option<bool>) -> String {
+fn close_gap(gap: &str, rest: usize, before: Option<bool>, after: Option<bool>) -> String {
     let lines: Vec<&str> = gap.split_inclusive('\n').collect();
     let is_comment = |line: &&&str| line.trim_start().starts_with('#');
     // The comments directly above an entry, and its indentation.
     let above = lines.iter().skip(rest).rev();
     let above = above.take_while(|line| is_comment(line) || !line.ends_with('\n'));
-    let above = match (before, behind) {
+    let above = match (before, after) {
         (_, None) => 0,
         // A comment at the start of the file is about the whole file.
         (None, _) if above.clone().count() == lines.len() => 0,
@@ -148,7 +148,7 @@ fn close_gap(gap: &str, rest: usize, before: Option<bool>, behind: Option<bool>)
     let empty = lines.iter().skip(comments);
     let below = comments + empty.take_while(|line| line.trim().is_empty()).count();
     let below = if before == Some(true) { below } else { 0 };
-    let above = if behind == Some(true) { &[] } else { above };
+    let above = if after == Some(true) { &[] } else { above };
     lines.get(below..).unwrap_or_default().concat() + &above.concat()
 }
 
@@ -164,14 +164,14 @@ mod tests {
         let one = "[[deviation]]\nrule = 'a' # one\nreason = '''\n[[no entry]]\n'''\n\n";
         let two = "# About two.\n[[deviation]]\nrule = 'b'\nreason = 'r'\nwhen.target = 'x'\n";
         let text = format!("# The list.\n{one}{two}");
-        for (gone, left) in [
+        for (removed, expected) in [
             ("", text.clone()),
             ("a", format!("# The list.\n{two}")),
             ("b", format!("# The list.\n{}\n", one.trim_end())),
             ("ab", "# The list.\n".to_owned()),
         ] {
-            let found = without(&text, "x.toml", |entry| gone.contains(&entry.rule));
-            assert_eq!(found.expect("a list"), left, "without {gone:?}");
+            let found = without(&text, "x.toml", |entry| removed.contains(&entry.rule));
+            assert_eq!(found.expect("a list"), expected, "without {removed:?}");
         }
         let section = "# ---- a part ----\n\n";
         let noted = "[[deviation]]\nrule = 'a'\nreason = 'r'\n# What it states.\n\n";
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn entries_go_however_they_are_written() {
-        for (text, left) in [
+        for (text, expected) in [
             (
                 "deviation = [{ rule = 'a', reason = 'r' }, { rule = 'b', reason = 'r' }]\n",
                 "deviation = [{ rule = 'b', reason = 'r' }]\n",
@@ -208,7 +208,7 @@ mod tests {
             ),
         ] {
             let found = without(text, "x.toml", |entry| entry.rule == "a");
-            assert_eq!(found.expect(text), left, "{text}");
+            assert_eq!(found.expect(text), expected, "{text}");
             let all = without(text, "x.toml", |_| false);
             assert_eq!(all.expect(text), text);
         }

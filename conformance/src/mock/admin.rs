@@ -32,7 +32,7 @@ use crate::fixture_server::listener::ARRIVES_WITHIN;
 use crate::sync::lock;
 
 /// Maximum length of a request's body, in bytes.
-const BODY: usize = 1024 * 1024;
+const MAX_BODY_BYTES: usize = 1024 * 1024;
 
 /// Status of a rejected admin request, and the reason.
 struct Refused(StatusCode, String);
@@ -41,20 +41,20 @@ impl Shared {
     /// Handles a request to the admin address.
     pub(super) async fn administer(&self, request: Request<Incoming>) -> Response<MockBody> {
         let (head, body) = request.into_parts();
-        let read = timeout(ARRIVES_WITHIN, Limited::new(body, BODY).collect()).await;
+        let read = timeout(ARRIVES_WITHIN, Limited::new(body, MAX_BODY_BYTES).collect()).await;
         let Ok(Ok(body)) = read else {
-            let why = "the body cannot be read, or is longer than 1 MiB";
-            return refused(StatusCode::BAD_REQUEST, why);
+            let reason = "the body cannot be read, or is longer than 1 MiB";
+            return refused(StatusCode::BAD_REQUEST, reason);
         };
-        let answered = self.administered(&head, &body.to_bytes()).await;
-        answered.unwrap_or_else(|Refused(status, why)| refused(status, &why))
+        let response = self.route(&head, &body.to_bytes()).await;
+        response.unwrap_or_else(|Refused(status, reason)| refused(status, &reason))
     }
 
-    async fn administered(&self, head: &Parts, body: &[u8]) -> Result<Response<MockBody>, Refused> {
+    async fn route(&self, head: &Parts, body: &[u8]) -> Result<Response<MockBody>, Refused> {
         if is_of_page(head, self.options.host) {
-            let why =
+            let reason =
                 "web pages are not answered, nor names of other hosts on the loopback interface";
-            return Err(Refused(StatusCode::FORBIDDEN, why.to_owned()));
+            return Err(Refused(StatusCode::FORBIDDEN, reason.to_owned()));
         }
         let path = decoded(head.uri.path().trim_start_matches('/'))?;
         let (first, name) = path.split_once('/').unwrap_or((&path, ""));
@@ -67,8 +67,8 @@ impl Shared {
             }
             (&Method::GET, "requests", "") => {
                 let filter = parameters.filter()?;
-                let shown = lock(&self.recordings).show(&filter);
-                Ok(json(StatusCode::OK, &shown))
+                let recorded = lock(&self.recordings).to_json(&filter);
+                Ok(json(StatusCode::OK, &recorded))
             }
             (&Method::DELETE, "requests", "") => {
                 parameters.end()?;
@@ -78,12 +78,12 @@ impl Shared {
             (&Method::POST, "reset", "") => {
                 parameters.end()?;
                 let reset = self.reset().await;
-                reset.map_err(|why| Refused(StatusCode::INTERNAL_SERVER_ERROR, why))?;
+                reset.map_err(|reason| Refused(StatusCode::INTERNAL_SERVER_ERROR, reason))?;
                 Ok(done())
             }
             (method, "faults", name) => self.switch(method, name, parameters, body),
-            (_, "" | "requests" | "reset", "") => Err(not_so(&path)),
-            _ => Err(nothing_at(&path)),
+            (_, "" | "requests" | "reset", "") => Err(method_not_allowed(&path)),
+            _ => Err(not_found(&path)),
         }
     }
 
@@ -99,39 +99,40 @@ impl Shared {
         match (method, name) {
             (&Method::GET, "") => {
                 parameters.end()?;
-                return Ok(json(StatusCode::OK, &faults.show()));
+                return Ok(json(StatusCode::OK, &faults.to_json()));
             }
             (&Method::POST, "") => {
                 parameters.end()?;
-                faults.define_all(text(body)?).map_err(bad)?;
+                faults.define_all(text(body)?).map_err(bad_request)?;
             }
             (&Method::DELETE, "") => {
                 parameters.end()?;
                 faults.switch_all_off();
                 self.released.send_replace(());
             }
-            (_, "") => return Err(not_so("faults")),
+            (_, "") => return Err(method_not_allowed("faults")),
             (&Method::PUT, name) => {
                 let times = parameters.number("times")?;
                 parameters.end()?;
                 match text(body)?.trim() {
-                    "" => faults.switch_on(name, times).map_err(bad)?,
+                    "" => faults.switch_on(name, times).map_err(bad_request)?,
                     definition => {
                         let written = serde_yaml::from_str(definition);
-                        let written = written.map_err(|error| bad(format!("{name}: {error}")))?;
-                        faults.define(name, written, times).map_err(bad)?;
+                        let written =
+                            written.map_err(|error| bad_request(format!("{name}: {error}")))?;
+                        faults.define(name, written, times).map_err(bad_request)?;
                     }
                 }
             }
             (&Method::DELETE, name) => {
                 parameters.end()?;
                 if !faults.switch_off(name) {
-                    let why = format!("no fault that is on is named `{name}`");
-                    return Err(Refused(StatusCode::NOT_FOUND, why));
+                    let reason = format!("no fault that is on is named `{name}`");
+                    return Err(Refused(StatusCode::NOT_FOUND, reason));
                 }
                 self.released.send_replace(());
             }
-            (_, name) => return Err(not_so(&format!("faults/{name}"))),
+            (_, name) => return Err(method_not_allowed(&format!("faults/{name}"))),
         }
         Ok(done())
     }
@@ -154,29 +155,29 @@ fn is_of_page(head: &Parts, listens_at: IpAddr) -> bool {
     is_named && listens_at.is_loopback()
 }
 
-fn bad(why: impl Into<String>) -> Refused {
-    Refused(StatusCode::BAD_REQUEST, why.into())
+fn bad_request(reason: impl Into<String>) -> Refused {
+    Refused(StatusCode::BAD_REQUEST, reason.into())
 }
 
-fn nothing_at(path: &str) -> Refused {
-    let why =
+fn not_found(path: &str) -> Refused {
+    let reason =
         format!("there is nothing at /{path}; the admin address has /requests, /faults and /reset");
-    Refused(StatusCode::NOT_FOUND, why)
+    Refused(StatusCode::NOT_FOUND, reason)
 }
 
-fn not_so(path: &str) -> Refused {
-    let why = format!("/{path} is not asked with this method");
-    Refused(StatusCode::METHOD_NOT_ALLOWED, why)
+fn method_not_allowed(path: &str) -> Refused {
+    let reason = format!("/{path} is not asked with this method");
+    Refused(StatusCode::METHOD_NOT_ALLOWED, reason)
 }
 
 fn text(body: &[u8]) -> Result<&str, Refused> {
-    std::str::from_utf8(body).map_err(|_| bad("invalid body: expected UTF-8"))
+    std::str::from_utf8(body).map_err(|_| bad_request("invalid body: expected UTF-8"))
 }
 
 fn decoded(text: &str) -> Result<String, Refused> {
     let decoded = percent_decode_str(text).decode_utf8();
     let decoded =
-        decoded.map_err(|_| bad(format!("invalid escapes in `{text}`: expected UTF-8")))?;
+        decoded.map_err(|_| bad_request(format!("invalid escapes in `{text}`: expected UTF-8")))?;
     Ok(decoded.into_owned())
 }
 
@@ -195,8 +196,8 @@ impl Parameters {
     }
 
     fn text(&mut self, name: &str) -> Option<String> {
-        let place = self.0.iter().position(|(known, _)| known == name)?;
-        Some(self.0.swap_remove(place).1)
+        let index = self.0.iter().position(|(known, _)| known == name)?;
+        Some(self.0.swap_remove(index).1)
     }
 
     fn number(&mut self, name: &str) -> Result<Option<u64>, Refused> {
@@ -206,7 +207,7 @@ impl Parameters {
         let number = text.parse();
         number.map(Some).map_err(|_| {
             let text = Value::from(text);
-            bad(format!("the parameter `{name}` is a number, not {text}"))
+            bad_request(format!("the parameter `{name}` is a number, not {text}"))
         })
     }
 
@@ -227,7 +228,7 @@ impl Parameters {
     fn end(&self) -> Result<(), Refused> {
         match self.0.first() {
             None => Ok(()),
-            Some((name, _)) => Err(bad(format!("there is no parameter `{name}` here"))),
+            Some((name, _)) => Err(bad_request(format!("there is no parameter `{name}` here"))),
         }
     }
 }

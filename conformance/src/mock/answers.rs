@@ -131,6 +131,6 @@ pub(super) fn done() -> Response<MockBody> {
 }
 
 /// Builds an error response of the mock itself, with a code that the servers do not use.
-pub(super) fn refused(status: StatusCode, why: &str) -> Response<MockBody> {
-    json(status, &json!({"code": "mock_error", "message": why}))
+pub(super) fn refused(status: StatusCode, reason: &str) -> Response<MockBody> {
+    json(status, &json!({"code": "mock_error", "message": reason}))
 }

@@ -19,9 +19,9 @@ use crate::http_client::wire::{Outgoing, Wire};
 use crate::sync::lock;
 
 /// Maximum length of a request's body, in bytes.
-const BODY: usize = 64 * 1024 * 1024;
+const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 /// Maximum total size of concurrent request bodies, in KiB; further requests wait.
-pub(super) const ROOM: usize = 256 * 1024;
+pub(super) const BODY_BUDGET_KIB: usize = 256 * 1024;
 /// Headers for framing and routing on one connection, which are not forwarded.
 const FRAMING: [&str; 9] = [
     "connection",
@@ -51,45 +51,48 @@ impl Shared {
         request: Request<Incoming>,
     ) -> Result<Response<MockBody>, Closed> {
         let (head, body) = request.into_parts();
-        let read = self.read(body).await;
+        let read = self.read_body(body).await;
         let body = read
             .as_ref()
             .map_or_else(|_| Bytes::new(), |read| read.0.clone());
-        let number = lock(&self.recordings).keep(recorded_request(api, &head, body.clone()));
-        let answered = match &read {
-            Ok(_) => self.carried(api, number, &head, body).await?,
-            Err(EarlyResponse(status, why)) => refused(*status, why),
+        let number = lock(&self.recordings).record(recorded_request(api, &head, body.clone()));
+        let response = match &read {
+            Ok(_) => self.forward(api, number, &head, body).await?,
+            Err(EarlyResponse(status, reason)) => refused(*status, reason),
         };
         let reply = recorded::Reply {
-            status: answered.status().as_u16(),
-            headers: texts(answered.headers()),
-            body: answered.body().bytes(),
+            status: response.status().as_u16(),
+            headers: texts(response.headers()),
+            body: response.body().bytes(),
         };
-        lock(&self.recordings).answered(number, reply);
-        Ok(answered)
+        lock(&self.recordings).set_reply(number, reply);
+        Ok(response)
     }
 
     /// Reads the whole body, and reserves memory for it.
-    async fn read(&self, body: Incoming) -> Result<(Bytes, SemaphorePermit<'_>), EarlyResponse> {
+    async fn read_body(
+        &self,
+        body: Incoming,
+    ) -> Result<(Bytes, SemaphorePermit<'_>), EarlyResponse> {
         const LONG: EarlyResponse = EarlyResponse(
             StatusCode::PAYLOAD_TOO_LARGE,
             "the mock takes bodies of up to 64 MiB",
         );
-        let most = body.size_hint().upper().unwrap_or(BODY as u64);
-        let most = usize::try_from(most).unwrap_or(usize::MAX);
-        if most > BODY {
+        let max_size = body.size_hint().upper().unwrap_or(MAX_BODY_BYTES as u64);
+        let max_size = usize::try_from(max_size).unwrap_or(usize::MAX);
+        if max_size > MAX_BODY_BYTES {
             return Err(LONG);
         }
-        let wanted = u32::try_from(most.div_ceil(1024)).unwrap_or(u32::MAX);
-        let room = self.room.acquire_many(wanted).await;
-        let Ok(room) = room else {
+        let permits = u32::try_from(max_size.div_ceil(1024)).unwrap_or(u32::MAX);
+        let permit = self.body_budget.acquire_many(permits).await;
+        let Ok(permit) = permit else {
             return Err(EarlyResponse(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "the mock ends",
             ));
         };
-        match timeout(ARRIVES_WITHIN, Limited::new(body, BODY).collect()).await {
-            Ok(Ok(whole)) => Ok((whole.to_bytes(), room)),
+        match timeout(ARRIVES_WITHIN, Limited::new(body, MAX_BODY_BYTES).collect()).await {
+            Ok(Ok(collected)) => Ok((collected.to_bytes(), permit)),
             Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(LONG),
             Ok(Err(_)) => Err(EarlyResponse(
                 StatusCode::BAD_REQUEST,
@@ -103,7 +106,7 @@ impl Shared {
     }
 
     /// Forwards a request to its server, and alters both sides by the faults.
-    async fn carried(
+    async fn forward(
         &self,
         api: Recipient,
         number: u64,
@@ -117,16 +120,16 @@ impl Shared {
         let wire = wire(base, head, body);
         // Subscribed before the choice, so that a release directly after it is noticed.
         let mut released = self.released.subscribe();
-        let wanted = head.headers.get_all(HEADER);
+        let fault_headers = head.headers.get_all(HEADER);
         let chosen = {
-            let seen = ObservedRequest::of(&wire, WHO);
-            lock(&self.faults).choose(api, &seen, wanted)
+            let observed = ObservedRequest::of(&wire, WHO);
+            lock(&self.faults).choose(api, &observed, fault_headers)
         };
         let chosen = match chosen {
             Ok(chosen) => chosen,
-            Err(why) => return Ok(refused(StatusCode::BAD_REQUEST, &why)),
+            Err(reason) => return Ok(refused(StatusCode::BAD_REQUEST, &reason)),
         };
-        lock(&self.recordings).touched(number, chosen.names());
+        lock(&self.recordings).set_faults(number, chosen.names());
         match chosen.ending() {
             Some(Ending::Hang) => {
                 // The sender lives as long as this task.
@@ -136,10 +139,10 @@ impl Shared {
             Some(Ending::Close) => return Err(Closed),
             Some(Ending::Cut(_)) | None => {}
         }
-        Ok(self.exchanged(api, base, &wire, &chosen).await)
+        Ok(self.exchange(api, base, &wire, &chosen).await)
     }
 
-    async fn exchanged(
+    async fn exchange(
         &self,
         api: Recipient,
         base: &Base,
@@ -161,8 +164,8 @@ impl Shared {
         match carry(chosen.alterations(), context, wire).await {
             Ok(answer) => response(&answer, head, chosen.cut(&answer)),
             Err(error) => {
-                let why = format!("the server behind the mock does not answer: {error}");
-                refused(StatusCode::BAD_GATEWAY, &why)
+                let reason = format!("the server behind the mock does not answer: {error}");
+                refused(StatusCode::BAD_GATEWAY, &reason)
             }
         }
     }

@@ -85,7 +85,7 @@ struct Shared {
     /// Notified whenever faults are disabled or requests released; then hanging requests end.
     released: watch::Sender<()>,
     /// Semaphore for the memory of concurrent request bodies, in KiB.
-    room: Semaphore,
+    body_budget: Semaphore,
     /// Locked while the servers restart.
     resetting: tokio::sync::Mutex<()>,
     addresses: std::sync::OnceLock<Value>,
@@ -101,7 +101,7 @@ impl Mock {
         for name in &options.faults {
             faults.switch_on(name, None)?;
         }
-        faults.keep_as_start();
+        faults.save_as_initial();
         let connection = Connection {
             // Only the servers of this process are requested, without TLS, so no authorities are
             // loaded.
@@ -124,7 +124,7 @@ impl Mock {
             recordings: Mutex::new(Recordings::new(options.recording)),
             faults: Mutex::new(faults),
             released: watch::Sender::new(()),
-            room: Semaphore::new(front::ROOM),
+            body_budget: Semaphore::new(front::BODY_BUDGET_KIB),
             resetting: tokio::sync::Mutex::default(),
             addresses: addresses.clone().into(),
             options,
@@ -171,11 +171,11 @@ impl Mock {
     ///
     /// # Errors
     /// There is no such server, or no response.
-    pub(crate) async fn ask(&self, api: Recipient, request: Outgoing) -> Result<Answer, String> {
+    pub(crate) async fn send(&self, api: Recipient, request: Outgoing) -> Result<Answer, String> {
         let servers = self.shared.servers();
         let base = servers.base(api).ok_or("there is no such server")?;
-        let asked = self.shared.client.send(base, &request).await;
-        asked.map_err(|error| error.to_string())
+        let answer = self.shared.client.send(base, &request).await;
+        answer.map_err(|error| error.to_string())
     }
 }
 
@@ -219,15 +219,15 @@ fn addresses(
         Ok(address) => Ok(Value::from(format!("http://{address}"))),
         Err(error) => Err(format!("there is no address to listen on: {error}")),
     };
-    let mut told = Map::new();
-    told.insert("engine".to_owned(), url(engine)?);
+    let mut addresses = Map::new();
+    addresses.insert("engine".to_owned(), url(engine)?);
     if let Some(control) = control {
-        told.insert("control".to_owned(), url(control)?);
+        addresses.insert("control".to_owned(), url(control)?);
         let token = Value::from(options.control_token.as_str());
-        told.insert("control_token".to_owned(), token);
+        addresses.insert("control_token".to_owned(), token);
     }
-    told.insert("admin".to_owned(), url(admin)?);
-    Ok(Value::Object(told))
+    addresses.insert("admin".to_owned(), url(admin)?);
+    Ok(Value::Object(addresses))
 }
 
 impl Shared {

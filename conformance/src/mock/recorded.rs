@@ -8,7 +8,7 @@ use bytes::Bytes;
 use serde_json::{Map, Value};
 
 /// Maximum size of all recorded requests, in bytes; the oldest are dropped.
-const TOTAL: usize = 32 * 1024 * 1024;
+const MAX_TOTAL_BYTES: usize = 32 * 1024 * 1024;
 /// Estimated memory of a recorded request in addition to its strings, in bytes.
 const OVERHEAD: usize = 256;
 
@@ -59,7 +59,7 @@ struct Recorded {
 #[derive(Debug)]
 pub(super) struct Recordings {
     limits: Limits,
-    kept: VecDeque<Recorded>,
+    entries: VecDeque<Recorded>,
     /// Total size of the recorded requests, in bytes.
     size: usize,
     /// Number of the next request. It is not reset when requests are deleted, so that numbers stay
@@ -83,7 +83,7 @@ impl Recordings {
     pub(super) fn new(limits: Limits) -> Self {
         Self {
             limits,
-            kept: VecDeque::new(),
+            entries: VecDeque::new(),
             size: 0,
             next: 1,
             dropped: 0,
@@ -91,13 +91,13 @@ impl Recordings {
     }
 
     /// Records a request, and returns its number.
-    pub(super) fn keep(&mut self, mut request: Request) -> u64 {
+    pub(super) fn record(&mut self, mut request: Request) -> u64 {
         let number = self.next;
         self.next += 1;
         let length = request.body.len();
         // A copy, so that a short prefix does not retain all of a long body.
-        let kept = request.body.get(..length.min(self.limits.body));
-        request.body = Bytes::copy_from_slice(kept.unwrap_or_default());
+        let prefix = request.body.get(..length.min(self.limits.body));
+        request.body = Bytes::copy_from_slice(prefix.unwrap_or_default());
         let recorded = Recorded {
             number,
             request,
@@ -106,9 +106,9 @@ impl Recordings {
             faults: Vec::new(),
         };
         self.size += recorded.size();
-        self.kept.push_back(recorded);
-        while self.size > TOTAL || self.kept.len() > self.limits.requests {
-            let Some(oldest) = self.kept.pop_front() else {
+        self.entries.push_back(recorded);
+        while self.size > MAX_TOTAL_BYTES || self.entries.len() > self.limits.requests {
+            let Some(oldest) = self.entries.pop_front() else {
                 break;
             };
             self.size -= oldest.size();
@@ -118,19 +118,19 @@ impl Recordings {
     }
 
     /// Records which faults affect a request, if it is still recorded.
-    pub(super) fn touched(&mut self, number: u64, faults: Vec<String>) {
+    pub(super) fn set_faults(&mut self, number: u64, faults: Vec<String>) {
         if let Some(recorded) = self.find(number) {
             recorded.faults = faults;
         }
     }
 
     /// Records the response to a request, if it is still recorded.
-    pub(super) fn answered(&mut self, number: u64, mut reply: Reply) {
-        let most = self.limits.answer;
-        let room = TOTAL.saturating_sub(self.size);
+    pub(super) fn set_reply(&mut self, number: u64, mut reply: Reply) {
+        let limit = self.limits.answer;
+        let available = MAX_TOTAL_BYTES.saturating_sub(self.size);
         if let Some(recorded) = self.find(number) {
-            let kept = reply.body.get(..reply.body.len().min(most).min(room));
-            reply.body = Bytes::copy_from_slice(kept.unwrap_or_default());
+            let prefix = reply.body.get(..reply.body.len().min(limit).min(available));
+            reply.body = Bytes::copy_from_slice(prefix.unwrap_or_default());
             let added = reply.body.len();
             recorded.reply = Some(reply);
             self.size += added;
@@ -139,44 +139,45 @@ impl Recordings {
 
     /// Returns all recorded requests, oldest first, each with its response.
     pub(super) fn all(&self) -> Vec<(Request, Option<Reply>)> {
-        let kept = self.kept.iter();
-        kept.map(|one| (one.request.clone(), one.reply.clone()))
+        let entries = self.entries.iter();
+        entries
+            .map(|one| (one.request.clone(), one.reply.clone()))
             .collect()
     }
 
     pub(super) fn forget(&mut self) {
-        self.kept.clear();
+        self.entries.clear();
         self.size = 0;
         self.dropped = 0;
     }
 
     /// Returns the requests that match the filter as JSON, oldest first.
-    pub(super) fn show(&self, filter: &Filter) -> Value {
-        let shown = self.kept.iter().filter(|one| filter.fits(one));
-        let shown = shown.map(Recorded::show).collect();
+    pub(super) fn to_json(&self, filter: &Filter) -> Value {
+        let matching = self.entries.iter().filter(|one| filter.matches(one));
+        let matching = matching.map(Recorded::to_json).collect();
         let members = [
-            ("requests".to_owned(), Value::Array(shown)),
+            ("requests".to_owned(), Value::Array(matching)),
             ("dropped".to_owned(), self.dropped.into()),
         ];
         Value::Object(members.into_iter().collect())
     }
 
     fn find(&mut self, number: u64) -> Option<&mut Recorded> {
-        let first = self.kept.front()?.number;
-        let place = usize::try_from(number.checked_sub(first)?).ok()?;
-        self.kept.get_mut(place)
+        let first = self.entries.front()?.number;
+        let index = usize::try_from(number.checked_sub(first)?).ok()?;
+        self.entries.get_mut(index)
     }
 }
 
 impl Filter {
-    fn fits(&self, recorded: &Recorded) -> bool {
-        let is = |wanted: &Option<String>, found: &str| {
-            wanted.as_deref().is_none_or(|wanted| wanted == found)
+    fn matches(&self, recorded: &Recorded) -> bool {
+        let matches = |expected: &Option<String>, found: &str| {
+            expected.as_deref().is_none_or(|expected| expected == found)
         };
         let request = &recorded.request;
-        is(&self.api, request.api)
-            && is(&self.method, &request.method)
-            && is(&self.path, request.path_and_query().0)
+        matches(&self.api, request.api)
+            && matches(&self.method, &request.method)
+            && matches(&self.path, request.path_and_query().0)
             && self.after.is_none_or(|after| recorded.number > after)
     }
 }
@@ -204,7 +205,7 @@ impl Recorded {
             + reply
     }
 
-    fn show(&self) -> Value {
+    fn to_json(&self) -> Value {
         let request = &self.request;
         let (path, query) = request.path_and_query();
         let mut headers: BTreeMap<&str, String> = BTreeMap::new();
@@ -220,30 +221,30 @@ impl Recorded {
         let headers = headers
             .into_iter()
             .map(|(name, value)| (name.to_owned(), value.into()));
-        let mut shown = Map::new();
-        let mut show = |name: &str, value: Value| {
-            shown.insert(name.to_owned(), value);
+        let mut members = Map::new();
+        let mut insert = |name: &str, value: Value| {
+            members.insert(name.to_owned(), value);
         };
-        show("number", self.number.into());
-        show("api", request.api.into());
-        show("method", request.method.as_str().into());
-        show("path", path.into());
-        show("query", query.into());
-        show("headers", Value::Object(headers.collect()));
+        insert("number", self.number.into());
+        insert("api", request.api.into());
+        insert("method", request.method.as_str().into());
+        insert("path", path.into());
+        insert("query", query.into());
+        insert("headers", Value::Object(headers.collect()));
         match std::str::from_utf8(&request.body) {
-            Ok(text) => show("body", text.into()),
-            Err(_) => show("body_base64", STANDARD.encode(&request.body).into()),
+            Ok(text) => insert("body", text.into()),
+            Err(_) => insert("body_base64", STANDARD.encode(&request.body).into()),
         }
-        show("body_length", self.length.into());
+        insert("body_length", self.length.into());
         if let Ok(json) = serde_json::from_slice::<Value>(&request.body)
             && self.length == request.body.len()
         {
-            show("json", json);
+            insert("json", json);
         }
         let status = self.reply.as_ref().map(|reply| reply.status);
-        show("status", status.map_or(Value::Null, Value::from));
-        show("faults", self.faults.clone().into());
-        Value::Object(shown)
+        insert("status", status.map_or(Value::Null, Value::from));
+        insert("faults", self.faults.clone().into());
+        Value::Object(members)
     }
 }
 
@@ -282,29 +283,29 @@ mod tests {
 
     #[test]
     fn bodies_are_shown_as_far_as_they_are_kept() {
-        for (body, kept, json) in [
+        for (body, stored, json) in [
             (&b"{\"a\":1}"[..], "{\"a\":1}", Some("{\"a\":1}")),
             (b"1234567890", "12345678", None),
             (b"text", "text", None),
             (b"", "", None),
         ] {
             let mut all = recordings(9, 8);
-            all.keep(request("/v1/data/a%2Fb?x=1&y", body));
-            let shown = all.show(&Filter::default());
-            let at = |pointer: &str| shown.pointer(pointer).cloned().unwrap_or_default();
-            assert_eq!(at("/requests/0/body"), kept);
-            assert_eq!(at("/requests/0/body_length"), body.len());
-            assert_eq!(at("/requests/0/path"), "/v1/data/a%2Fb");
-            assert_eq!(at("/requests/0/query"), "x=1&y");
-            assert_eq!(at("/requests/0/headers/accept"), "a, b");
-            let shown = shown.pointer("/requests/0/json").map(Value::to_string);
-            assert_eq!(shown.as_deref(), json);
+            all.record(request("/v1/data/a%2Fb?x=1&y", body));
+            let listing = all.to_json(&Filter::default());
+            let value_at = |pointer: &str| listing.pointer(pointer).cloned().unwrap_or_default();
+            assert_eq!(value_at("/requests/0/body"), stored);
+            assert_eq!(value_at("/requests/0/body_length"), body.len());
+            assert_eq!(value_at("/requests/0/path"), "/v1/data/a%2Fb");
+            assert_eq!(value_at("/requests/0/query"), "x=1&y");
+            assert_eq!(value_at("/requests/0/headers/accept"), "a, b");
+            let listing = listing.pointer("/requests/0/json").map(Value::to_string);
+            assert_eq!(listing.as_deref(), json);
         }
         let mut all = recordings(9, 8);
-        all.keep(request("/", &[0xff, 0]));
-        let shown = all.show(&Filter::default());
+        all.record(request("/", &[0xff, 0]));
+        let listing = all.to_json(&Filter::default());
         assert_eq!(
-            shown.pointer("/requests/0/body_base64"),
+            listing.pointer("/requests/0/body_base64"),
             Some(&"/wA=".into())
         );
     }
@@ -312,18 +313,18 @@ mod tests {
     #[test]
     fn the_oldest_make_room() {
         let mut all = recordings(2, 8);
-        let numbers: Vec<u64> = (0..4).map(|_| all.keep(request("/", b""))).collect();
+        let numbers: Vec<u64> = (0..4).map(|_| all.record(request("/", b""))).collect();
         assert_eq!(numbers, [1, 2, 3, 4]);
         // The first was dropped; the response must not be recorded for another.
-        all.answered(1, reply(500));
-        all.answered(4, reply(204));
-        let shown = all.show(&Filter::default());
-        let statuses = ["/requests/0/status", "/requests/1/status"].map(|at| shown.pointer(at));
+        all.set_reply(1, reply(500));
+        all.set_reply(4, reply(204));
+        let listing = all.to_json(&Filter::default());
+        let statuses = ["/requests/0/status", "/requests/1/status"].map(|at| listing.pointer(at));
         assert_eq!(statuses, [Some(&Value::Null), Some(&204.into())]);
-        assert_eq!(shown.pointer("/dropped"), Some(&2.into()));
+        assert_eq!(listing.pointer("/dropped"), Some(&2.into()));
         all.forget();
-        all.answered(4, reply(500));
-        assert_eq!(all.keep(request("/", b"")), 5);
+        all.set_reply(4, reply(500));
+        assert_eq!(all.record(request("/", b"")), 5);
     }
 
     #[test]
@@ -331,11 +332,11 @@ mod tests {
         let mut all = recordings(1_000, 4 * 1024 * 1024);
         let long = vec![b'x'; 3 * 1024 * 1024];
         for _ in 0..30 {
-            all.keep(request("/", &long));
+            all.record(request("/", &long));
         }
-        assert!(all.size <= TOTAL, "{}", all.size);
-        assert_eq!(all.kept.len(), 10);
-        let sizes: usize = all.kept.iter().map(Recorded::size).sum();
+        assert!(all.size <= MAX_TOTAL_BYTES, "{}", all.size);
+        assert_eq!(all.entries.len(), 10);
+        let sizes: usize = all.entries.iter().map(Recorded::size).sum();
         assert_eq!(all.size, sizes);
     }
 }

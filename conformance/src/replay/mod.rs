@@ -107,7 +107,7 @@ impl Replay<'_> {
         }
         let document = Document::of(recorded.rule);
         let document = document.ok_or_else(|| impossible("its id names no API"))?;
-        let (started, lasts) = self.start(recorded, document).await?;
+        let (started, is_persistent) = self.start(recorded, document).await?;
         let server = &started.server;
         let ns = namespace(self.run, recorded.rule);
         let events = Mutex::default();
@@ -124,7 +124,7 @@ impl Replay<'_> {
             events: &events,
             requests: &AtomicU64::new(0),
             listings: &Listings::default(),
-            made: CreatedNames::new(lasts.then_some(self.ledger)),
+            created: CreatedNames::new(is_persistent.then_some(self.ledger)),
         };
         let builder = RequestBuilder {
             recorded,
@@ -134,7 +134,7 @@ impl Replay<'_> {
             ns: &ns,
         };
         let ended = tokio::select! {
-            ended = self.report_answer(&builder, &runner, lasts, on_response) => ended,
+            ended = self.report_answer(&builder, &runner, is_persistent, on_response) => ended,
             _ = tokio::signal::ctrl_c() => Err(Stopped::Interrupted),
         };
         runner.clean().await;
@@ -161,7 +161,7 @@ impl Replay<'_> {
                 recorded.setup
             ))
         };
-        let [engine, asks_mock] = ["engine", "suite"].map(|who| recorded.asks(who));
+        let [engine, asks_mock] = ["engine", "suite"].map(|who| recorded.has_requests_from(who));
         let servers = Servers::of(self.target, recorded.setup, document, engine)
             .ok_or_else(|| impossible(&format!("has no {document}")))?;
         let mock = servers.mock(asks_mock);
@@ -170,7 +170,7 @@ impl Replay<'_> {
         }
         let started = servers.start(mock, self.client).await;
         let started = started.map_err(Stopped::Unreachable)?;
-        Ok((started, servers.lasts()))
+        Ok((started, servers.is_persistent()))
     }
 
     /// Sends the requests of a rule; returns whether one of them no longer gets a response.
@@ -178,7 +178,7 @@ impl Replay<'_> {
         &self,
         builder: &RequestBuilder<'_>,
         runner: &Runner<'_>,
-        lasts: bool,
+        is_persistent: bool,
         on_response: &mut dyn FnMut(ReplayedResponse),
     ) -> Result<bool, Stopped> {
         let recorded = builder.recorded;
@@ -191,17 +191,18 @@ impl Replay<'_> {
         let mut silent = false;
         for (index, one) in requests.iter().enumerate() {
             let (exchange, answer) = self
-                .ask(builder, runner, one, &substitutions, lasts)
+                .send(builder, runner, one, &substitutions, is_persistent)
                 .await?;
             let was = one.exchange.response.as_ref();
             let messages = one.exchange.identity == "suite";
-            let told = |received: &ReceivedResponse, vendor: &str, normalizer: &Normalizer<'_>| {
-                NormalizedResponse::of(received, vendor, normalizer).of_messages(messages)
-            };
+            let normalize =
+                |received: &ReceivedResponse, vendor: &str, normalizer: &Normalizer<'_>| {
+                    NormalizedResponse::of(received, vendor, normalizer).of_messages(messages)
+                };
             let differences = match (was, exchange.response.as_ref()) {
                 (Some(was), Some(is)) => {
-                    let was = told(was, &recorded.started.target.vendor, &before);
-                    differences(&[was, told(is, builder.vendor, &now)])
+                    let was = normalize(was, &recorded.started.target.vendor, &before);
+                    differences(&[was, normalize(is, builder.vendor, &now)])
                 }
                 (Some(_), None) => {
                     silent = true;
@@ -245,13 +246,13 @@ impl Replay<'_> {
 
     /// Sends a request with substitutions, again until its expected effect or the timeout. Returns
     /// the exchange and the response.
-    async fn ask(
+    async fn send(
         &self,
         builder: &RequestBuilder<'_>,
         runner: &Runner<'_>,
         one: &RecordedRequest<'_>,
         substitutions: &Substitutions,
-        lasts: bool,
+        is_persistent: bool,
     ) -> Result<(Exchange, Result<Answer, NoAnswer>), Stopped> {
         let Exchange { step, identity, .. } = one.exchange;
         let (document, base) = builder.recipient(one.exchange);
@@ -262,13 +263,15 @@ impl Replay<'_> {
                 .wire(one.exchange, substitutions)
                 .map_err(not_possible)?;
             match document.map(|document| builder.side_effects(document, &wire)) {
-                Some(SideEffects::Own(made)) => {
-                    let noted = runner.made.note(runner.server, runner.document, made);
+                Some(SideEffects::Own(created)) => {
+                    let noted = runner.created.note(runner.server, runner.document, created);
                     noted.map_err(|error| {
                         Stopped::NotPossible(format!("the cleanup ledger: {error}"))
                     })?;
                 }
-                Some(SideEffects::Foreign) if lasts && !base.is_loopback() && !self.own_target => {
+                Some(SideEffects::Foreign)
+                    if is_persistent && !base.is_loopback() && !self.own_target =>
+                {
                     return Err(not_possible(
                         "changes state that other clients see; pass --allow-full-mode".to_owned(),
                     ));
@@ -280,8 +283,8 @@ impl Replay<'_> {
             let Some(Event::Exchange(exchange)) = event else {
                 return Err(not_possible("nothing was sent".to_owned()));
             };
-            let enough = !one.waits || self.came_about(builder, one, &exchange, &answer);
-            if enough || start.elapsed() + PAUSE > self.eventual_timeout {
+            let is_done = !one.waits || self.has_taken_effect(builder, one, &exchange, &answer);
+            if is_done || start.elapsed() + PAUSE > self.eventual_timeout {
                 return Ok((*exchange, answer));
             }
             tokio::time::sleep(PAUSE).await;
@@ -290,7 +293,7 @@ impl Replay<'_> {
 
     /// Whether the expected effect of a request has occurred: by the conditions of the scenario,
     /// otherwise by a response that equals the recorded one.
-    fn came_about(
+    fn has_taken_effect(
         &self,
         builder: &RequestBuilder<'_>,
         one: &RecordedRequest<'_>,
@@ -309,14 +312,14 @@ impl Replay<'_> {
             };
             return view.meets(&step.until);
         }
-        let told = |received: &ReceivedResponse, run: &str, vendor: &str| {
+        let normalize = |received: &ReceivedResponse, run: &str, vendor: &str| {
             NormalizedResponse::of(received, vendor, &Normalizer::new(run, recorded.rule))
         };
         let started = recorded.started;
         match (&one.exchange.response, &exchange.response) {
             (Some(was), Some(is)) => {
-                told(was, recorded.run, &started.target.vendor)
-                    == told(is, self.run, builder.vendor)
+                normalize(was, recorded.run, &started.target.vendor)
+                    == normalize(is, self.run, builder.vendor)
             }
             (was, is) => was.is_none() && is.is_none(),
         }

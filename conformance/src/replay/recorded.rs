@@ -53,7 +53,7 @@ impl<'a> RecordedRule<'a> {
     }
 
     /// Whether this identity sent any request.
-    pub(super) fn asks(&self, identity: &str) -> bool {
+    pub(super) fn has_requests_from(&self, identity: &str) -> bool {
         let mut exchanges = self.exchanges.iter();
         exchanges.any(|exchange| exchange.identity == identity)
     }
@@ -69,7 +69,7 @@ impl<'a> RecordedRule<'a> {
     pub(super) fn requests(&self) -> Vec<RecordedRequest<'a>> {
         let normalizer = Normalizer::new(self.run, self.rule);
         let vendor = &self.started.target.vendor;
-        let told = |exchange: &Exchange| {
+        let normalize = |exchange: &Exchange| {
             let response = exchange.response.as_ref();
             response.map(|response| NormalizedResponse::of(response, vendor, &normalizer))
         };
@@ -78,12 +78,12 @@ impl<'a> RecordedRule<'a> {
             let until = match self.step(exchange) {
                 Some(step) => !step.until.is_empty(),
                 // A server's uploads to and downloads from the fixture server are asynchronous.
-                None => self.asks("suite") && exchange.request.method == "GET",
+                None => self.has_requests_from("suite") && exchange.request.method == "GET",
             };
             let repeats = requests.last().is_some_and(|last| {
                 let same = last.exchange.step == exchange.step
                     && last.exchange.request == exchange.request;
-                same && (until || told(last.exchange) != told(exchange))
+                same && (until || normalize(last.exchange) != normalize(exchange))
             });
             if repeats {
                 requests.pop();

@@ -119,8 +119,8 @@ impl<'a> RequestBuilder<'a> {
             None => [&started.target.engine, &started.target.control],
         };
         let mut known = addresses.into_iter().flatten();
-        let below = known.find_map(|base| url.strip_prefix(base.trim_end_matches('/')));
-        match below {
+        let relative_path = known.find_map(|base| url.strip_prefix(base.trim_end_matches('/')));
+        match relative_path {
             Some(path) => path.to_owned(),
             None => {
                 let path = url.splitn(4, '/').nth(3).unwrap_or_default();

@@ -50,8 +50,8 @@ impl Substitutions {
     pub(super) fn learn(&mut self, before: &Value, now: &Value, later: &dyn Fn(&str) -> bool) {
         match (before, now) {
             (Value::String(before), Value::String(now)) => {
-                let made_up = before.len() >= SHORTEST && self.text(before) != *now;
-                if made_up && later(before) {
+                let is_generated = before.len() >= SHORTEST && self.text(before) != *now;
+                if is_generated && later(before) {
                     self.add(before, now);
                 }
             }

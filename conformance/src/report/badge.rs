@@ -49,13 +49,13 @@ pub(super) fn render(digest: &Digest) -> serde_json::Result<String> {
 fn message(digest: &Digest, claimed: Score) -> String {
     let Score { proven, rules } = claimed;
     let all = capability::score(digest.rows.iter());
-    let of = match rules == all.rules {
+    let unit = match rules == all.rules {
         true => "rules",
         false => "claimed rules",
     };
     let suite = digest.started.as_ref().map_or("", |started| &started.suite);
     format!(
-        "{proven}/{rules} {of} | {} | suite {suite}",
+        "{proven}/{rules} {unit} | {} | suite {suite}",
         edition(digest)
     )
 }

@@ -110,7 +110,7 @@ pub fn capabilities(digest: &Digest, document: Document) -> Vec<Capability> {
             true => Support::Partial,
             false => Support::NotClaimed,
         };
-        let holds = |row: &&Row| {
+        let passes_unclaimed = |row: &&Row| {
             row.judged.level == Level::Rule
                 && matches!(
                     row.judged.verdict,
@@ -121,7 +121,7 @@ pub fn capabilities(digest: &Digest, document: Document) -> Vec<Capability> {
             name: name.clone(),
             support,
             score,
-            unclaimed_hold: rows().filter(holds).count(),
+            unclaimed_hold: rows().filter(passes_unclaimed).count(),
         })
     };
     names.filter_map(capability).collect()
@@ -165,7 +165,7 @@ fn named(one: &Capability) -> String {
     let Score { proven, rules } = one.score;
     match (one.support, one.unclaimed_hold) {
         (Support::Partial, _) => format!("{} ({proven} of {rules})", one.name),
-        (Support::NotClaimed, holds @ 1..) => format!("{} ({holds} of {rules} hold)", one.name),
+        (Support::NotClaimed, passing @ 1..) => format!("{} ({passing} of {rules} hold)", one.name),
         _ => one.name.clone(),
     }
 }

@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn rules_that_stand_in_each_others_way_are_to_run_one_at_a_time() {
-        for (status, message, note, told) in [
+        for (status, message, note, expected) in [
             (
                 500,
                 "database is locked (5) (SQLITE_BUSY)",
@@ -78,10 +78,10 @@ mod tests {
             let verdicts = [("control/sources/put/creates", Verdict::Fail(failure))];
             let mut digest = samples::judged(verdicts.into_iter());
             let remedy = super::remedy(&digest);
-            assert_eq!(remedy.is_some(), told.is_some(), "{message}{note}");
-            for (remedy, told) in remedy.iter().zip(told) {
+            assert_eq!(remedy.is_some(), expected.is_some(), "{message}{note}");
+            for (remedy, expected) in remedy.iter().zip(expected) {
                 assert!(
-                    remedy.starts_with(told) && remedy.contains("-j 1"),
+                    remedy.starts_with(expected) && remedy.contains("-j 1"),
                     "{remedy}"
                 );
             }

@@ -36,14 +36,14 @@ pub(super) fn lines(digest: &Digest, row: &Row, failure: &Failure) -> Vec<String
     }
     lines.extend(failure.notes.iter().map(|note| format!("note: {note}")));
     lines.extend(failure.curl.iter().cloned());
-    let command = again(digest, &row.judged.rule);
+    let command = rerun_command(digest, &row.judged.rule);
     lines.push(format!("again: {command}"));
     lines
 }
 
 /// Formats a blocked rule, if the failure of its prerequisite is already shown.
-pub(super) fn short(digest: &Digest, row: &Row, failure: &Failure) -> Vec<String> {
-    let command = again(digest, &row.judged.rule);
+pub(super) fn format_blocked(digest: &Digest, row: &Row, failure: &Failure) -> Vec<String> {
+    let command = rerun_command(digest, &row.judged.rule);
     vec![clause(row), headline(failure), format!("again: {command}")]
 }
 
@@ -119,8 +119,8 @@ pub(super) fn endpoint(document: Option<Document>, request: &str) -> String {
 
 /// Splits a request into words, from its method on.
 fn words(request: &str) -> impl Iterator<Item = &str> {
-    let beside = |word: &&str| matches!(*word, "engine" | "depot");
-    request.split(' ').skip_while(beside)
+    let is_recipient = |word: &&str| matches!(*word, "engine" | "depot");
+    request.split(' ').skip_while(is_recipient)
 }
 
 /// Formats the first difference in one line, after method and path, for short reports.
@@ -181,8 +181,8 @@ fn difference_lines(difference: &Difference) -> Vec<String> {
 }
 
 /// Returns the command that runs the rule again on the same target, as far as known.
-pub(super) fn again(digest: &Digest, rule: &str) -> String {
-    let command = match (&digest.again, &digest.started) {
+pub(super) fn rerun_command(digest: &Digest, rule: &str) -> String {
+    let command = match (&digest.rerun_command, &digest.started) {
         (Some(command), _) => command.clone(),
         (None, Some(started)) => command(&started.target),
         (None, None) => "conformance run".to_owned(),
@@ -206,7 +206,7 @@ pub(super) fn update(digest: &Digest, row: &Row) -> String {
     if row.judged.rule.starts_with("client/") {
         return format!("remove its entry from {list}");
     }
-    let run = again(digest, "");
+    let run = rerun_command(digest, "");
     let options = run.trim_start_matches("conformance run").trim();
     let command = format!(
         "conformance baseline update --file {} {options}",
@@ -221,9 +221,9 @@ fn command(target: &TargetSummary) -> String {
     let mut add = |flag: &str, value: &str| {
         command.push_str(&format!(" --{flag} {}", argument(value)));
     };
-    let plain = target.name == UNNAMED;
-    let by_address = plain || target.by_address;
-    if !plain && (by_address || target.name != "reference") {
+    let is_unnamed = target.name == UNNAMED;
+    let by_address = is_unnamed || target.by_address;
+    if !is_unnamed && (by_address || target.name != "reference") {
         add("target", &target.name);
     }
     if by_address {
@@ -236,7 +236,7 @@ fn command(target: &TargetSummary) -> String {
             }
         }
     }
-    if plain {
+    if is_unnamed {
         if target.vendor != default_vendor() {
             add("vendor", &target.vendor);
         }
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn blocking_requests_are_told_by_their_endpoint() {
-        for (request, told) in [
+        for (request, expected) in [
             ("PUT /v1/policies/<ns>", "PUT /v1/policies/<ns>"),
             (
                 "PUT /v1/policies/<ns>-a?pretty=true",
@@ -307,9 +307,9 @@ mod tests {
             ),
             ("", " "),
         ] {
-            assert_eq!(blocking(request), told);
+            assert_eq!(blocking(request), expected);
         }
-        for (document, request, told) in [
+        for (document, request, expected) in [
             (
                 Document::Engine,
                 "GET /v1/data/<ns>/a?pretty=true shows status is 200",
@@ -326,7 +326,7 @@ mod tests {
                 "GET /v1/data/{path}",
             ),
         ] {
-            assert_eq!(endpoint(Some(document), request), told);
+            assert_eq!(endpoint(Some(document), request), expected);
         }
     }
 }

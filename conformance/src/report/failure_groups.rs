@@ -155,22 +155,22 @@ fn common(messages: &[String]) -> String {
 /// Empty if no other word is left.
 fn general(message: &str) -> String {
     line(message.split_whitespace().map(|word| {
-        let own = |c: char| c.is_ascii_digit() || "/<>{}[]\"'`_".contains(c);
+        let is_variable = |c: char| c.is_ascii_digit() || "/<>{}[]\"'`_".contains(c);
         // The media type of a page is retained.
         let media_type = word.starts_with("text/") || word.starts_with("application/x");
-        (media_type || !word.contains(own)).then_some(word)
+        (media_type || !word.contains(is_variable)).then_some(word)
     }))
 }
 
 /// Joins words into a line, with one `…` for consecutive omitted words. Empty if all are omitted.
 fn line<'a>(words: impl Iterator<Item = Option<&'a str>>) -> String {
-    let mut shown: Vec<&str> = Vec::new();
+    let mut merged: Vec<&str> = Vec::new();
     for word in words.map(|word| word.unwrap_or("…")) {
-        if word != "…" || shown.last() != Some(&"…") {
-            shown.push(word);
+        if word != "…" || merged.last() != Some(&"…") {
+            merged.push(word);
         }
     }
-    match shown.as_slice() {
+    match merged.as_slice() {
         ["…"] => String::new(),
         words => cut(&words.join(" "), SIDE_SHOWN),
     }
@@ -206,9 +206,10 @@ fn advice(digest: &Digest, status: Option<u16>, rows: &[&Row]) -> Option<String>
         }
         Some(404 | 405 | 501) => {
             let capability = one_capability(rows)?;
-            let holds = |row: &&Row| row.is_proven() && self::capability(row) == Some(capability);
-            let some = digest.rows.iter().find(holds);
-            some.is_none()
+            let passes = |row: &&Row| row.is_proven() && self::capability(row) == Some(capability);
+            let passing = digest.rows.iter().find(passes);
+            passing
+                .is_none()
                 .then(|| format!("does it have `{capability}`? --capabilities names what it has"))
         }
         Some(_) => None,
@@ -285,8 +286,8 @@ mod tests {
         ] {
             let digest = failing(&rules, status, message);
             let causes = causes(&digest);
-            let found: Vec<_> = causes.iter().map(Cause::sentence).collect();
-            assert_eq!(found, [expected]);
+            let sentences: Vec<_> = causes.iter().map(Cause::sentence).collect();
+            assert_eq!(sentences, [expected]);
             assert_eq!(causes.first().expect("a cause").rules, rules);
             // Two do not form a group.
             assert!(

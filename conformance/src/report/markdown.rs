@@ -66,8 +66,8 @@ pub(super) fn render(digest: &Digest) -> String {
     };
     let mut rows: Vec<_> = digest.rows.iter().filter(is_shown).collect();
     // Failures that decide come first, in case not all fit.
-    let decides = |row: &Row| matches!(row.outcome, Outcome::Fail | Outcome::UnexpectedPass);
-    rows.sort_by_key(|row| (!decides(row), failure::blocked(row)));
+    let is_decisive = |row: &Row| matches!(row.outcome, Outcome::Fail | Outcome::UnexpectedPass);
+    rows.sort_by_key(|row| (!is_decisive(row), failure::blocked(row)));
     for (written, row) in rows.iter().enumerate() {
         let block = block(digest, row);
         if out.len() + block.len() > MOST {
@@ -124,8 +124,8 @@ fn table(out: &mut String, digest: &Digest, document: Document) {
     );
     let mut line = |name: &str, rows: &[&Row]| {
         let count = |outcomes: &[Outcome]| {
-            let found = rows.iter().filter(|row| outcomes.contains(&row.outcome));
-            match found.count() {
+            let matching = rows.iter().filter(|row| outcomes.contains(&row.outcome));
+            match matching.count() {
                 0 => String::new(),
                 count => count.to_string(),
             }
@@ -181,8 +181,8 @@ fn block(digest: &Digest, row: &Row) -> String {
     if let Verdict::Fail(failure) = &row.judged.verdict {
         details(&mut out, failure);
     }
-    let again = failure::again(digest, &row.judged.rule);
-    let _ = writeln!(out, "Again: {}", code(&again));
+    let command = failure::rerun_command(digest, &row.judged.rule);
+    let _ = writeln!(out, "Again: {}", code(&command));
     out
 }
 

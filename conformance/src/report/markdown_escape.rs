@@ -15,14 +15,14 @@ pub(super) fn prose(text: &str) -> String {
         } else if index % 2 == 1 && Some(index) != open {
             out.push_str("\\`\\`");
         } else {
-            plain(&mut out, part);
+            escape_text(&mut out, part);
         }
     }
     out
 }
 
 /// Appends a string without backticks, escaped.
-fn plain(out: &mut String, text: &str) {
+fn escape_text(out: &mut String, text: &str) {
     let mut before = None;
     let mut characters = text.chars().peekable();
     // A number with a dot begins a list.
@@ -30,15 +30,15 @@ fn plain(out: &mut String, text: &str) {
     while let Some(character) = characters.next() {
         let after = characters.peek().copied();
         let first = out.is_empty();
-        let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        let is_word_character = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
         match character {
             '\n' | '\r' | '\t' => out.push(' '),
             control if control.is_control() => out.extend(control.escape_unicode()),
             '<' => out.push_str("&lt;"),
-            '&' if word(after) || after == Some('#') => out.push_str("&amp;"),
+            '&' if is_word_character(after) || after == Some('#') => out.push_str("&amp;"),
             // Unescaped, it would start a mention or a link.
-            '@' if word(after) => out.push_str("&#64;"),
-            ':' if word(after) || matches!(after, Some('/' | '+' | '-' | '_')) => {
+            '@' if is_word_character(after) => out.push_str("&#64;"),
+            ':' if is_word_character(after) || matches!(after, Some('/' | '+' | '-' | '_')) => {
                 out.push_str("&#58;");
             }
             '.' if out.ends_with("www") => out.push_str("&#46;"),
@@ -59,10 +59,10 @@ fn is_markup(
     first: bool,
     number: bool,
 ) -> bool {
-    let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let is_word_character = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     match mark {
         '*' | '[' | '|' | '~' | '$' => true,
-        '_' => !(word(before) && word(after)),
+        '_' => !(is_word_character(before) && is_word_character(after)),
         '\\' => after.is_none_or(|after| after.is_ascii_punctuation()),
         // A heading, or the number of an issue.
         '#' => first || after.is_some_and(|after| after.is_ascii_digit()),
@@ -74,21 +74,21 @@ fn is_markup(
 
 /// Formats a code span, delimited by more backticks than the text contains in a row.
 pub(super) fn code(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
+    let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         if character.is_control() {
-            shown.extend(character.escape_default());
+            escaped.extend(character.escape_default());
         } else {
-            shown.push(character);
+            escaped.push(character);
         }
     }
-    let ticks = "`".repeat(longest_ticks(&shown) + 1);
-    let blank = if shown.starts_with('`') || shown.ends_with('`') || shown.is_empty() {
+    let ticks = "`".repeat(longest_ticks(&escaped) + 1);
+    let padding = if escaped.starts_with('`') || escaped.ends_with('`') || escaped.is_empty() {
         " "
     } else {
         ""
     };
-    format!("{ticks}{blank}{shown}{blank}{ticks}")
+    format!("{ticks}{padding}{escaped}{padding}{ticks}")
 }
 
 /// Formats a block of shell commands, delimited by more backticks than they contain in a row.

@@ -36,31 +36,31 @@ impl Repetitions {
         let run = digest.started.as_ref().map_or("", |started| &started.run);
         self.count += 1;
         for row in &digest.rows {
-            let shown = RuleRun {
+            let rule_run = RuleRun {
                 outcome: row.outcome.name(),
                 text: text(&row.judged, run),
             };
             let rule = self.rules.entry(row.judged.rule.clone());
-            rule.or_default().push(shown);
+            rule.or_default().push(rule_run);
         }
     }
 
     /// Summarizes the results of the runs.
     pub(crate) fn stability(&self) -> Stability {
-        let moved = |(rule, shown): (&String, &Vec<RuleRun>)| {
-            let first = shown.first()?;
-            let other = shown.iter().find(|other| other.text != first.text)?;
+        let unstable = |(rule, runs): (&String, &Vec<RuleRun>)| {
+            let first = runs.first()?;
+            let other = runs.iter().find(|other| other.text != first.text)?;
             let (one, another) = difference(&first.text, &other.text);
             Some(Flaky {
                 rule: rule.clone(),
-                outcomes: shown.iter().map(|shown| shown.outcome).collect(),
+                outcomes: runs.iter().map(|run| run.outcome).collect(),
                 first: one.to_owned(),
                 other: another.to_owned(),
             })
         };
         Stability {
             rounds: self.count,
-            moved: self.rules.iter().filter_map(moved).collect(),
+            moved: self.rules.iter().filter_map(unstable).collect(),
         }
     }
 }

@@ -87,13 +87,13 @@ pub(super) fn render(digest: &Digest, paint: Paint) -> String {
     for cause in &causes {
         cause_block(&mut out, digest, cause, paint);
     }
-    let told = grouped(&causes);
+    let grouped_rules = grouped(&causes);
     // Failed rules precede those that they blocked, and those that decide are near the end, where
     // they are seen first.
     let (blocked, mut others): (Vec<_>, Vec<_>) = digest
         .rows
         .iter()
-        .filter(|row| !told.contains(row.judged.rule.as_str()))
+        .filter(|row| !grouped_rules.contains(row.judged.rule.as_str()))
         .partition(|row| failure::blocked(row));
     others.sort_by_key(|row| row.outcome != Outcome::ShouldFail);
     for row in others.into_iter().chain(blocked) {
@@ -165,7 +165,7 @@ fn failure_block(out: &mut String, digest: &Digest, row: &Row, paint: Paint) {
             };
             let _ = writeln!(out, "\n{} {}", title(word), row.judged.rule);
             let lines = match failure.blocked {
-                true => failure::short(digest, row, failure),
+                true => failure::format_blocked(digest, row, failure),
                 false => failure::lines(digest, row, failure),
             };
             for line in lines {
@@ -229,13 +229,13 @@ fn other_failures(out: &mut String, digest: &Digest, causes: &[Cause<'_>]) {
         .filter(|row| row.outcome == Outcome::Fail);
     let others = failed.map(|row| row.judged.rule.as_str());
     let others: Vec<&str> = others.filter(|rule| !named.contains(rule)).collect();
-    let shown = others.get(..OTHERS_SHOWN).unwrap_or(&others).join(", ");
-    let what = if named.is_empty() { "" } else { "other " };
+    let listed = others.get(..OTHERS_SHOWN).unwrap_or(&others).join(", ");
+    let qualifier = if named.is_empty() { "" } else { "other " };
     let _ = match others.len() {
         0 => Ok(()),
-        1 => writeln!(out, "1 {what}rule is broken: {shown}"),
-        count @ ..=OTHERS_SHOWN => writeln!(out, "{count} {what}rules are broken: {shown}"),
-        count => writeln!(out, "{count} {what}rules are broken: {shown}, …"),
+        1 => writeln!(out, "1 {qualifier}rule is broken: {listed}"),
+        count @ ..=OTHERS_SHOWN => writeln!(out, "{count} {qualifier}rules are broken: {listed}"),
+        count => writeln!(out, "{count} {qualifier}rules are broken: {listed}, …"),
     };
 }
 
@@ -248,8 +248,8 @@ fn conclusion_block(out: &mut String, digest: &Digest, causes: &[Cause<'_>], pai
     if let Some(finished) = &digest.finished {
         let seconds = finished.milliseconds / 1000.0;
         let _ = writeln!(out, ", {} requests in {seconds:.1} s", finished.requests);
-        if let Some(why) = &finished.unreachable {
-            let _ = writeln!(out, "{why}");
+        if let Some(reason) = &finished.unreachable {
+            let _ = writeln!(out, "{reason}");
         }
     }
     let stability = digest.stability.iter();
@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn rules_without_a_common_cause_are_named_at_the_end() {
         // The status of each rule's response; three equal ones form a group.
-        for (statuses, told) in [
+        for (statuses, expected) in [
             (&[][..], None),
             (&[500], Some("1 rule is broken: engine/a/0")),
             (
@@ -340,7 +340,7 @@ mod tests {
             let digest = samples::judged(verdicts);
             let mut out = String::new();
             other_failures(&mut out, &digest, &causes(&digest));
-            assert_eq!(out.strip_suffix('\n'), told, "{statuses:?}");
+            assert_eq!(out.strip_suffix('\n'), expected, "{statuses:?}");
         }
     }
 }

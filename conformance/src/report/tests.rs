@@ -29,7 +29,7 @@ fn reports(digest: &Digest) -> Vec<(&'static str, String)> {
 fn nothing_of_a_server_is_invisible_or_a_command() {
     for digest in samples::all() {
         for (name, report) in reports(&digest) {
-            let plain = match name {
+            let content = match name {
                 "colours" => report.replace("\u{1b}[", ""),
                 // Style sheets begin lines like this.
                 "html" => {
@@ -39,7 +39,7 @@ fn nothing_of_a_server_is_invisible_or_a_command() {
                 }
                 _ => report,
             };
-            for line in plain.lines() {
+            for line in content.lines() {
                 assert!(!line.trim_start().starts_with("::"), "{name}: {line}");
                 let raw = line
                     .chars()

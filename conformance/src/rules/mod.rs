@@ -43,7 +43,7 @@ pub fn scenario(id: &str) -> Option<Scenario> {
 }
 
 /// Documents by name: values that programs may confuse with undefined ones, alone and nested.
-pub(crate) fn hollow_documents() -> [(&'static str, Value); 6] {
+pub(crate) fn falsy_documents() -> [(&'static str, Value); 6] {
     [
         ("empty-object", json!({})),
         ("empty-array", json!([])),

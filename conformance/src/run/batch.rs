@@ -46,7 +46,7 @@ impl From<Vec<Event>> for Batch {
 pub(super) async fn run(inner: Arc<Inner>, events: UnboundedSender<Batch>) {
     let start = Instant::now();
     // The receiver is gone if the run was abandoned.
-    let emit = |told: Vec<Event>| drop(events.send(told.into()));
+    let emit = |new_events: Vec<Event>| drop(events.send(new_events.into()));
     emit(vec![Event::RunStarted(Box::new(inner.started()))]);
     if let Some(reason) = &inner.refusal {
         inner.refuse(reason, start, emit);
@@ -72,7 +72,7 @@ pub(super) async fn run(inner: Arc<Inner>, events: UnboundedSender<Batch>) {
         let task = tasks.spawn(async move {
             if let Some(chosen) = inner.chosen.get(index) {
                 let batch = Batch {
-                    events: one(&inner, chosen, &interrupt, &listings).await,
+                    events: judge_one(&inner, chosen, &interrupt, &listings).await,
                     slot: Some(slot),
                 };
                 let _ = events.send(batch);
@@ -88,17 +88,17 @@ pub(super) async fn run(inner: Arc<Inner>, events: UnboundedSender<Batch>) {
         }
     }
     let unreachable = inner.unreachable();
-    let left = tokio::select! {
-        left = inner.left(&before) => Some(left),
+    let leftovers = tokio::select! {
+        leftovers = inner.leftovers(&before) => Some(leftovers),
         () = interrupt.wait(2) => None,
     };
     inner.stop().await;
     if let Some(ledger) = &inner.ledger {
         // A cleanup cannot find changes outside the run's names.
-        let nothing = |(names, _): &(Vec<String>, Changes)| names.is_empty();
-        ledger.close(unreachable.is_none() && left.as_ref().is_some_and(nothing));
+        let is_clean = |(names, _): &(Vec<String>, Changes)| names.is_empty();
+        ledger.close(unreachable.is_none() && leftovers.as_ref().is_some_and(is_clean));
     }
-    let (names, Changes { what, not_compared }) = left.unwrap_or_default();
+    let (names, Changes { what, not_compared }) = leftovers.unwrap_or_default();
     if !names.is_empty() {
         emit(vec![Event::Leaked(Leaked { names })]);
     }
@@ -115,7 +115,7 @@ pub(super) async fn run(inner: Arc<Inner>, events: UnboundedSender<Batch>) {
     })]);
 }
 
-async fn one(
+async fn judge_one(
     inner: &Inner,
     chosen: &Chosen,
     interrupt: &Interrupt,
@@ -212,7 +212,10 @@ impl Inner {
     }
 
     /// Returns the leftovers of the run, and the changes to the content from before the run.
-    async fn left(&self, before: &[(Document, Server, ServerInventory)]) -> (Vec<String>, Changes) {
+    async fn leftovers(
+        &self,
+        before: &[(Document, Server, ServerInventory)],
+    ) -> (Vec<String>, Changes) {
         let names = self.leaks().await;
         let mut all = Changes::default();
         for (document, server, state) in before {

@@ -279,11 +279,11 @@ pub(crate) fn default_jobs() -> usize {
 /// # Errors
 /// It is invalid.
 pub(crate) fn check_namespace(text: &str) -> Result<(), SuiteError> {
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    let fits = text.len() <= 16
+    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let is_valid = text.len() <= 16
         && text.starts_with(|c: char| c.is_ascii_lowercase())
-        && text.chars().all(plain);
-    match fits {
+        && text.chars().all(is_allowed);
+    match is_valid {
         true => Ok(()),
         false => Err(SuiteError::Namespace(text.to_owned())),
     }
@@ -305,7 +305,7 @@ fn choose(
             })
             .collect::<Result<Vec<Pattern>, PatternError>>()
     };
-    let (wanted, skipped) = (read(rules)?, read(skip)?);
+    let (requested, skipped) = (read(rules)?, read(skip)?);
     let scenarios: HashMap<String, _> = sections()
         .flat_map(|section| {
             let id = |slug| format!("{}/{slug}", section.path);
@@ -317,7 +317,7 @@ fn choose(
         .collect();
     let snapshots: HashMap<&str, &str> = SNAPSHOTS.iter().copied().collect();
     Ok(catalogue
-        .chosen(&wanted, &skipped)
+        .chosen(&requested, &skipped)
         .filter(|clause| Chosen::is_judged(clause))
         .map(|clause| Chosen {
             clause,

@@ -26,21 +26,21 @@ impl Runner<'_> {
     /// Removes the scenario's resources, latest first, and those that use others before those. A
     /// resource whose removal gets no response stays on the list.
     pub(crate) async fn clean(&self) {
-        let mut left = self.made.all();
-        left.reverse();
-        left.sort_by_key(|resource| resource.rank);
+        let mut remaining = self.created.all();
+        remaining.reverse();
+        remaining.sort_by_key(|resource| resource.rank);
         for _ in 0..PASSES {
-            let before = left.len();
+            let before = remaining.len();
             let mut refused = Vec::new();
-            for resource in left {
+            for resource in remaining {
                 match self.remove(&resource.path).await {
-                    Ok(200..300 | 404) => self.made.removed(&resource.path),
+                    Ok(200..300 | 404) => self.created.removed(&resource.path),
                     // A caller without permission to remove it cannot see it either, and a server
                     // that fails now may show and remove it later.
                     Ok(401 | 403 | 429 | 500..) => refused.push(resource),
                     // A resource that a server refuses to remove is in its lists, if it exists.
                     Ok(_) => {
-                        self.made.removed(&resource.path);
+                        self.created.removed(&resource.path);
                         refused.push(resource);
                     }
                     // If one removal times out, so do the others.
@@ -48,8 +48,8 @@ impl Runner<'_> {
                     Err(_) => refused.push(resource),
                 }
             }
-            left = refused;
-            if left.is_empty() || left.len() == before {
+            remaining = refused;
+            if remaining.is_empty() || remaining.len() == before {
                 break;
             }
         }
@@ -123,34 +123,36 @@ pub(crate) async fn finish(
         events: &events,
         requests: &requests,
         listings: &Listings::default(),
-        made: CreatedNames::of(resources),
+        created: CreatedNames::of(resources),
     };
     runner.clean().await;
-    let unanswered = runner.made.all();
-    let mut left = found(client, server, document, run).await;
+    let unanswered = runner.created.all();
+    let mut leftovers = find_leftovers(client, server, document, run).await;
     let paths = unanswered.into_iter().map(|one| one.path);
-    let still: Vec<String> = paths.filter(|path| left.may_still_exist(path)).collect();
-    left.names.extend(still);
-    left.names.sort();
-    left.names.dedup();
-    Ok(left)
+    let remaining: Vec<String> = paths
+        .filter(|path| leftovers.may_still_exist(path))
+        .collect();
+    leftovers.names.extend(remaining);
+    leftovers.names.sort();
+    leftovers.names.dedup();
+    Ok(leftovers)
 }
 
 /// Finds the resources whose names contain the run's prefix, as far as the server lists them in
 /// time; also returns the collections that cannot be read to the end.
-pub(crate) async fn found(
+pub(crate) async fn find_leftovers(
     client: &Client,
     server: &Server,
     document: Document,
     run: &str,
 ) -> Leftovers {
-    let mut left = Leftovers {
+    let mut leftovers = Leftovers {
         run: run.to_owned(),
         ..Leftovers::default()
     };
     let (end, listings) = (Instant::now() + LIST_WITHIN, Listings::of_server());
     for (collection, key) in collections(document) {
-        let names = &mut left.names;
+        let names = &mut leftovers.names;
         let each = |name: &str, _: &Value| {
             if name.contains(run) {
                 names.push(format!("{collection}/{}", encode(name)));
@@ -158,10 +160,10 @@ pub(crate) async fn found(
         };
         let all = list(client, server, (collection, key), &listings, each);
         if timeout_at(end, all).await != Ok(Listing::Whole) {
-            left.unread.push(*collection);
+            leftovers.unread.push(*collection);
         }
     }
-    left
+    leftovers
 }
 
 /// Result of reading a collection.
@@ -217,7 +219,7 @@ pub(crate) async fn list(
         match answer.at("/next_cursor").and_then(Value::as_str) {
             Some(cursor) => match walk.advance(cursor, answer.plain().len()) {
                 Ok(()) => path = format!("{collection}?cursor={}", encode(cursor)),
-                Err(why) => return Listing::Endless(why),
+                Err(reason) => return Listing::Endless(reason),
             },
             None if answer.is_success() => return Listing::Whole,
             None => return Listing::Refused,
@@ -280,17 +282,18 @@ mod tests {
             assert!(matches!(read, Listing::Endless(_)), "{read:?}");
             assert_eq!(items, expected, "{read:?}");
         }
-        let left = found(&client, &endless(16 << 20), Document::Control, "cabc").await;
+        let leftovers =
+            find_leftovers(&client, &endless(16 << 20), Document::Control, "cabc").await;
         let all: Vec<&str> = collections(Document::Control)
             .iter()
             .map(|one| one.0)
             .collect();
-        assert_eq!(left.unread, all);
+        assert_eq!(leftovers.unread, all);
     }
 
     #[test]
     fn what_a_list_does_not_hold_is_gone() {
-        let left = Leftovers {
+        let leftovers = Leftovers {
             names: vec!["/v1/data/cabc_there".to_owned()],
             unread: vec!["/v1/policies"],
             run: "cabc".to_owned(),
@@ -303,7 +306,7 @@ mod tests {
             ("/v1/data/theirs/cabc_below", true),
             ("/v1/policies/cabc_gone", true),
         ] {
-            assert_eq!(left.may_still_exist(path), may, "{path}");
+            assert_eq!(leftovers.may_still_exist(path), may, "{path}");
         }
     }
 }

@@ -67,8 +67,8 @@ impl Drop for CreatedNames<'_> {
     /// Records in the ledger what was not removed, as the cleanup may have been interrupted.
     fn drop(&mut self) {
         if let Some(ledger) = self.ledger {
-            let left = std::mem::take(&mut *lock(&self.list));
-            ledger.unfinished(left.into_iter().map(|resource| resource.path));
+            let remaining = std::mem::take(&mut *lock(&self.list));
+            ledger.unfinished(remaining.into_iter().map(|resource| resource.path));
         }
     }
 }

@@ -114,11 +114,11 @@ impl Runner<'_> {
         }
         self.requests.fetch_add(1, Ordering::Relaxed);
         let start = Instant::now();
-        let mut answer = self.carry(base, number, &identity, &wire).await;
+        let mut answer = self.transmit(base, number, &identity, &wire).await;
         let mut milliseconds = start.elapsed().as_secs_f64() * 1000.0;
         match (&mut answer, self.transport) {
-            (Ok(told), Transport::Replayed(_)) => milliseconds = told.milliseconds,
-            (Ok(come), _) => come.milliseconds = milliseconds,
+            (Ok(recorded), Transport::Replayed(_)) => milliseconds = recorded.milliseconds,
+            (Ok(received), _) => received.milliseconds = milliseconds,
             (Err(_), _) => {}
         }
         let public = self.redacted(&wire);
@@ -135,7 +135,7 @@ impl Runner<'_> {
     }
 
     /// Sends a request by the configured transport; cleanup requests go directly to the server.
-    async fn carry(
+    async fn transmit(
         &self,
         base: &Base,
         number: usize,
@@ -229,10 +229,10 @@ fn answered(answer: &Answer, ns: &str) -> Answered {
     // The rule's own name may be as long as the shown message.
     let start: String = text.chars().take(2 * MESSAGE_SHOWN).collect();
     let words: Vec<&str> = start.split_whitespace().collect();
-    let shown = mask_namespace(&words.join(" "), ns);
+    let masked = mask_namespace(&words.join(" "), ns);
     Answered {
         status: answer.status,
-        message: shown.chars().take(MESSAGE_SHOWN).collect(),
+        message: masked.chars().take(MESSAGE_SHOWN).collect(),
     }
 }
 

@@ -28,7 +28,7 @@ impl Interrupt {
         let waited = self
             .0
             .clone()
-            .wait_for(|asked| *asked >= times)
+            .wait_for(|requests| *requests >= times)
             .await
             .is_ok();
         if !waited {
@@ -42,9 +42,9 @@ impl Interrupt {
 pub(super) fn listen() -> Interrupt {
     let (sender, receiver) = watch::channel(0);
     tokio::spawn(async move {
-        if asked_to_end().await.is_ok() {
+        if shutdown_requested().await.is_ok() {
             sender.send_replace(1);
-            let _ = tokio::time::timeout(CLEAN_WITHIN, asked_to_end()).await;
+            let _ = tokio::time::timeout(CLEAN_WITHIN, shutdown_requested()).await;
             sender.send_replace(2);
         }
     });
@@ -53,7 +53,7 @@ pub(super) fn listen() -> Interrupt {
 
 /// Waits until the user interrupts the program.
 #[cfg(unix)]
-pub(crate) async fn asked_to_end() -> std::io::Result<()> {
+pub(crate) async fn shutdown_requested() -> std::io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut end = signal(SignalKind::terminate())?;
     tokio::select! {
@@ -64,6 +64,6 @@ pub(crate) async fn asked_to_end() -> std::io::Result<()> {
 
 /// Waits until the user interrupts the program.
 #[cfg(not(unix))]
-pub(crate) async fn asked_to_end() -> std::io::Result<()> {
+pub(crate) async fn shutdown_requested() -> std::io::Result<()> {
     tokio::signal::ctrl_c().await
 }

@@ -139,7 +139,7 @@ impl Ledger {
     }
 
     /// Drops the paths of an API that do not exist: `may_exist` returns whether a path may.
-    pub(crate) fn settle(&self, document: Document, may_exist: impl Fn(&str) -> bool) {
+    pub(crate) fn drop_missing(&self, document: Document, may_exist: impl Fn(&str) -> bool) {
         let collections = collections(document);
         let of_api = |path: &str| {
             let mut names = collections.iter().map(|(name, _)| *name);
@@ -149,15 +149,15 @@ impl Ledger {
     }
 
     /// Number of paths of resources that may not have been removed, and one of the paths.
-    pub(crate) fn left(&self) -> Option<(usize, String)> {
-        let left = lock(&self.unfinished);
-        Some((left.len(), left.first()?.clone()))
+    pub(crate) fn remaining(&self) -> Option<(usize, String)> {
+        let unfinished = lock(&self.unfinished);
+        Some((unfinished.len(), unfinished.first()?.clone()))
     }
 
-    /// Closes the ledger; its file is removed if `gone` and no path is unfinished.
-    pub(crate) fn close(&self, gone: bool) {
+    /// Closes the ledger; its file is removed if `is_clean` and no path is unfinished.
+    pub(crate) fn close(&self, is_clean: bool) {
         let open = lock(&self.open).take();
-        if open.is_some() && gone && lock(&self.unfinished).is_empty() {
+        if open.is_some() && is_clean && lock(&self.unfinished).is_empty() {
             // A file that remains only causes a cleanup without effect.
             let _ = remove(&self.folder, &self.run);
         }
@@ -214,12 +214,12 @@ pub(crate) fn read(folder: &Path, run: &str) -> Result<Vec<Entry>, LedgerError> 
         return Err(failed(io::Error::from(ErrorKind::FileTooLarge)));
     }
     let text = fs::read_to_string(&path).map_err(failed)?;
-    let whole = text.rfind('\n').and_then(|end| text.get(..end));
-    let lines = whole.unwrap_or_default().lines();
+    let complete_lines = text.rfind('\n').and_then(|end| text.get(..end));
+    let lines = complete_lines.unwrap_or_default().lines();
     lines
         .zip(1..)
         .map(|(line, number)| {
-            entry(line, run).map_err(|what| LedgerError::Line(path.clone(), number, what))
+            entry(line, run).map_err(|reason| LedgerError::Line(path.clone(), number, reason))
         })
         .collect()
 }
@@ -227,12 +227,13 @@ pub(crate) fn read(folder: &Path, run: &str) -> Result<Vec<Entry>, LedgerError> 
 /// Parses an entry and checks that it belongs to the run: nothing else is ever removed.
 fn entry(line: &str, run: &str) -> Result<Entry, String> {
     let entry: Entry = serde_json::from_str(line).map_err(|error| error.to_string())?;
-    let plain = |segment: &str| !matches!(segment, "." | "..") && !segment.contains(['?', '#']);
-    let own = match entry.path.strip_prefix("/v1/") {
-        Some(path) => path.split('/').all(plain) && path.contains(run),
+    let is_plain_segment =
+        |segment: &str| !matches!(segment, "." | "..") && !segment.contains(['?', '#']);
+    let is_own = match entry.path.strip_prefix("/v1/") {
+        Some(path) => path.split('/').all(is_plain_segment) && path.contains(run),
         None => false,
     };
-    match own {
+    match is_own {
         true => Ok(entry),
         false => Err(format!("`{}` is not of the run `{run}`", entry.path)),
     }
@@ -253,8 +254,8 @@ pub(crate) fn path(folder: &Path, run: &str) -> PathBuf {
 
 /// Whether a string can be the name of a run: it becomes part of a path.
 pub(crate) fn is_run(text: &str) -> bool {
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    (7..=RUN_LONGEST).contains(&text.len()) && text.chars().all(plain)
+    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    (7..=RUN_LONGEST).contains(&text.len()) && text.chars().all(is_allowed)
 }
 
 #[cfg(test)]
@@ -276,7 +277,7 @@ mod tests {
         let ledger = Ledger::new(folder.clone(), "cabcdef");
         ledger.close(true);
         assert_eq!(runs(&folder).expect("no runs"), Vec::<String>::new());
-        for (gone, unfinished, left) in [(false, false, 1), (true, true, 1), (true, false, 0)] {
+        for (is_clean, unfinished, left) in [(false, false, 1), (true, true, 1), (true, false, 0)] {
             let _ = fs::remove_dir_all(&folder);
             let ledger = Ledger::new(folder.clone(), "cabcdef");
             let resources = [
@@ -292,11 +293,11 @@ mod tests {
             if unfinished {
                 let path = "/v1/data/cabcdef_a".to_owned();
                 ledger.unfinished([path, "/v1/data/cabcdef_b".to_owned()].into_iter());
-                ledger.settle(Document::Engine, |path| path.ends_with("_b"));
-                let left = ledger.left();
+                ledger.drop_missing(Document::Engine, |path| path.ends_with("_b"));
+                let left = ledger.remaining();
                 assert_eq!(left, Some((1, "/v1/data/cabcdef_b".to_owned())));
             }
-            ledger.close(gone);
+            ledger.close(is_clean);
             assert_eq!(runs(&folder).expect("runs").len(), left);
         }
     }

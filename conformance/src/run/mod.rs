@@ -147,8 +147,8 @@ impl Suite {
     }
 
     /// Number of created resources that may still exist, and the path of one.
-    pub(crate) fn left(&self) -> Option<(usize, String)> {
-        self.inner.ledger.as_ref()?.left()
+    pub(crate) fn remaining(&self) -> Option<(usize, String)> {
+        self.inner.ledger.as_ref()?.remaining()
     }
 
     /// Judges one chosen rule alone; none if the rule is not chosen. May be called from several
@@ -199,12 +199,12 @@ impl Suite {
     /// Stops the started servers and returns the paths of leftover resources.
     pub fn close(&self) -> Vec<String> {
         self.runtime.block_on(async {
-            let left = self.inner.leaks().await;
+            let leftovers = self.inner.leaks().await;
             if let Some(ledger) = &self.inner.ledger {
-                ledger.close(left.is_empty() && self.inner.unreachable().is_none());
+                ledger.close(leftovers.is_empty() && self.inner.unreachable().is_none());
             }
             self.inner.stop().await;
-            left
+            leftovers
         })
     }
 }

@@ -63,15 +63,15 @@ impl Inner {
                 untrue_exchange(exchange, "invalid address: expected that of a server")
             })?;
             let (recipient, place) = place(chosen, exchange);
-            let said = DeclaredServer::of(started, &exchange.rule);
-            if let Some(why) = is_foreign(&origin, recipient, chosen, &said) {
-                return Err(untrue_exchange(exchange, &why));
+            let declared = DeclaredServer::of(started, &exchange.rule);
+            if let Some(reason) = is_foreign(&origin, recipient, chosen, &declared) {
+                return Err(untrue_exchange(exchange, &reason));
             }
-            let first = known.entry((said.part, place));
+            let first = known.entry((declared.part, place));
             let first = first.or_insert_with(|| origin.url.clone());
             if *first != origin.url {
-                let why = format!("sent to `{}`, others to `{first}`", origin.url);
-                return Err(untrue_exchange(exchange, &why));
+                let reason = format!("sent to `{}`, others to `{first}`", origin.url);
+                return Err(untrue_exchange(exchange, &reason));
             }
         }
         Ok(())
@@ -140,7 +140,7 @@ fn is_foreign(
     origin: &Base,
     recipient: Recipient,
     chosen: &Chosen,
-    said: &DeclaredServer<'_>,
+    declared: &DeclaredServer<'_>,
 ) -> Option<String> {
     let document = match recipient {
         Recipient::Judged => chosen.clause.document,
@@ -148,17 +148,17 @@ fn is_foreign(
         // They are at an address of the suite's machine.
         Recipient::Elsewhere | Recipient::Mock => return None,
     };
-    let said = match document {
-        Document::Control => said.control,
-        Document::Engine => said.engine,
+    let declared = match document {
+        Document::Control => declared.control,
+        Document::Engine => declared.engine,
     };
-    let said = said.and_then(|url| Base::parse(url).ok());
+    let declared = declared.and_then(|url| Base::parse(url).ok());
     // Other setups have other ports.
     let is_default = chosen
         .scenario
         .as_ref()
         .is_some_and(|scenario| scenario.setup == DEFAULT);
-    let is_its = match said {
+    let is_its = match declared {
         Some(base) if is_default => base.authority == origin.authority && base.tls == origin.tls,
         Some(base) if base.host == origin.host => true,
         _ => origin.is_loopback(),

@@ -131,12 +131,12 @@ impl Placeholders<'_> {
                 Bytes::from(bytes.clone())
             }
             Body::Gzip(inner) => {
-                let plain = self.body(inner, headers);
+                let unencoded = self.body(inner, headers);
                 headers.push(("content-encoding".to_owned(), "gzip".to_owned()));
                 let mut encoder =
                     flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
                 // Writing to memory cannot fail.
-                let _ = encoder.write_all(&plain);
+                let _ = encoder.write_all(&unencoded);
                 Bytes::from(encoder.finish().unwrap_or_default())
             }
         }

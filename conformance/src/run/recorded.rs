@@ -44,7 +44,7 @@ impl Inner {
             events: &Mutex::default(),
             requests: &AtomicU64::new(0),
             listings: &Listings::default(),
-            made: CreatedNames::default(),
+            created: CreatedNames::default(),
         };
         let trace = runner.run(scenario).await;
         RuleResult {

@@ -52,8 +52,8 @@ impl Suite {
                             secrets: secrets.clone(),
                             exchanges,
                         };
-                        let again = suite.inner.again(*judged, earlier).await?;
-                        events.extend(again.map(Box::new).map(Event::Judged));
+                        let verdict = suite.inner.rejudge_rule(*judged, earlier).await?;
+                        events.extend(verdict.map(Box::new).map(Event::Judged));
                     }
                     other => events.push(other),
                 }
@@ -89,7 +89,7 @@ struct EarlierRun<'a> {
 
 impl Inner {
     /// Judges a rule again; none if this program does not know it.
-    async fn again(
+    async fn rejudge_rule(
         &self,
         judged: ClauseVerdict,
         earlier: EarlierRun<'_>,
@@ -104,7 +104,7 @@ impl Inner {
             exchanges,
         } = earlier;
         let not_run = |reason| Verdict::NotRun(reason);
-        let told = |verdict, transcript| ClauseVerdict {
+        let clause_verdict = |verdict, transcript| ClauseVerdict {
             level: chosen.clause.level,
             section: chosen.clause.section.to_owned(),
             states: chosen.clause.states.clone(),
@@ -113,7 +113,10 @@ impl Inner {
             ..judged.clone()
         };
         let Some(scenario) = &chosen.scenario else {
-            return Ok(Some(told(not_run(Reason::NoScenario), String::new())));
+            return Ok(Some(clause_verdict(
+                not_run(Reason::NoScenario),
+                String::new(),
+            )));
         };
         let Some(addresses) = addresses(&exchanges) else {
             // Nothing was sent, so the earlier reason still applies.
@@ -121,7 +124,7 @@ impl Inner {
                 Verdict::NotRun(reason) => reason.clone(),
                 _ => Reason::NoEvidence,
             };
-            return Ok(Some(told(not_run(verdict), String::new())));
+            return Ok(Some(clause_verdict(not_run(verdict), String::new())));
         };
         let recording = Recording::of(exchanges, secrets);
         let result = self
@@ -136,12 +139,12 @@ impl Inner {
         let untrue = recording.untrue();
         // Scenarios of another version may send fewer requests, or use other names.
         let same_suite = started.suite == env!("CARGO_PKG_VERSION");
-        if let Some(why) = untrue.clone().filter(|_| same_suite) {
-            return Err(SuiteError::Evidence(why));
+        if let Some(reason) = untrue.clone().filter(|_| same_suite) {
+            return Err(SuiteError::Evidence(reason));
         }
         Ok(Some(match untrue.is_some() || recording.is_incomplete() {
-            true => told(not_run(Reason::NoEvidence), String::new()),
-            false => told(result.verdict, result.transcript),
+            true => clause_verdict(not_run(Reason::NoEvidence), String::new()),
+            false => clause_verdict(result.verdict, result.transcript),
         }))
     }
 }

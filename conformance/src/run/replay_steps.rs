@@ -44,8 +44,8 @@ impl Suite {
             .launch(chosen.clause.document)?;
         let mut roles: Vec<String> = launch.tokens.keys().cloned().collect();
         let administrator = "administrator".to_owned();
-        let mut given = self.inner.client.headers.iter();
-        if given.any(|(name, _)| name.eq_ignore_ascii_case("authorization"))
+        let mut client_headers = self.inner.client.headers.iter();
+        if client_headers.any(|(name, _)| name.eq_ignore_ascii_case("authorization"))
             && !roles.contains(&administrator)
         {
             roles.push(administrator);

@@ -104,17 +104,17 @@ impl Inner {
             Err(error) => return Reason::Unreachable(error).into(),
         };
         // Servers that the suite started are discarded with their content.
-        let lasts = servers.lasts() && context.run == self.run;
-        let made = CreatedNames::new(self.ledger.as_ref().filter(|_| lasts));
+        let is_persistent = servers.is_persistent() && context.run == self.run;
+        let created = CreatedNames::new(self.ledger.as_ref().filter(|_| is_persistent));
         let result = self
-            .judge_on(&started.server, chosen, scenario, made, context)
+            .judge_on(&started.server, chosen, scenario, created, context)
             .await;
         let result = match &chosen.clause.capability {
             capability if self.claims(capability) => result,
             capability => result.unclaimed(capability),
         };
         if scenario.fresh {
-            self.leave(&place, &started).await;
+            self.discard(&place, &started).await;
         }
         result
     }
@@ -125,7 +125,7 @@ impl Inner {
         server: &Server,
         chosen: &Chosen,
         scenario: &Scenario,
-        made: CreatedNames<'_>,
+        created: CreatedNames<'_>,
         context: &RunContext<'_>,
     ) -> RuleResult {
         let RunContext {
@@ -156,16 +156,16 @@ impl Inner {
             events,
             requests: &self.requests,
             listings,
-            made,
+            created,
         };
         let trace = match scenario.effect {
             Effect::ChangesGlobal => {
-                let _alone = server.gate.write().await;
-                play(&runner, scenario, interrupt).await
+                let _exclusive = server.gate.write().await;
+                run_scenario(&runner, scenario, interrupt).await
             }
             Effect::Reads | Effect::AddsOwn => {
-                let _beside = server.gate.read().await;
-                play(&runner, scenario, interrupt).await
+                let _shared = server.gate.read().await;
+                run_scenario(&runner, scenario, interrupt).await
             }
         };
         match trace {
@@ -214,9 +214,9 @@ impl Inner {
             return Err(Reason::NoMock(scenario.setup.to_owned()));
         }
         if scenario.asks(Recipient::Elsewhere)
-            && let Some(why) = servers.no_elsewhere()
+            && let Some(reason) = servers.elsewhere_unavailable()
         {
-            return Err(Reason::NotShown(why));
+            return Err(Reason::NotShown(reason));
         }
         Ok(Ready {
             scenario,
@@ -233,10 +233,10 @@ impl Inner {
         server: &Server,
         events: &Mutex<Vec<Event>>,
     ) -> Option<Reason> {
-        let own = self.own_target || server.base.is_loopback();
+        let is_own = self.own_target || server.base.is_loopback();
         let mode = self
             .mode
-            .unwrap_or(if own { Mode::Full } else { Mode::Additive });
+            .unwrap_or(if is_own { Mode::Full } else { Mode::Additive });
         if !mode.allows(scenario.effect) {
             let named = |mode: Mode| Reason::NotInMode(mode.name().to_owned());
             return Some(self.mode.map_or(Reason::NotOwned, named));
@@ -266,7 +266,7 @@ impl Inner {
             });
             return Reason::Unreachable(error.clone()).into();
         }
-        server.waited_in_vain(trace.slow);
+        server.record_timeout(trace.slow);
         let expected = chosen.snapshot.as_deref();
         let level = chosen.clause.level;
         let redactor = &server.redactor;
@@ -308,7 +308,7 @@ fn redact_failure(failure: Failure, redactor: &Redactor) -> Failure {
 }
 
 /// Runs a scenario and removes its resources, even if the user stops it.
-async fn play(
+async fn run_scenario(
     runner: &Runner<'_>,
     scenario: &Scenario,
     interrupt: &Interrupt,

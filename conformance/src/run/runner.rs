@@ -54,7 +54,7 @@ pub(crate) struct Runner<'a> {
     pub(crate) requests: &'a AtomicU64,
     /// Remaining budget for reading lists.
     pub(crate) listings: &'a Listings,
-    pub(crate) made: CreatedNames<'a>,
+    pub(crate) created: CreatedNames<'a>,
 }
 
 /// Transport of requests and responses.
@@ -139,15 +139,15 @@ impl Runner<'_> {
                 server: self.server,
                 vendor: self.vendor,
             };
-            let asked = self.ask(index, step, &placeholders, trace).await;
-            let mut answer = asked.map_err(|stop| or_not_run(step, stop))?;
+            let result = self.send_until_met(index, step, &placeholders, trace).await;
+            let mut answer = result.map_err(|stop| as_not_run(step, stop))?;
             if step.walk {
                 answer = self.walk(index, step, &placeholders, answer, trace).await?;
             }
-            self.note_what_it_removed(step, &placeholders, &answer);
+            self.record_removed(step, &placeholders, &answer);
             if step.given {
                 let set = self.require(step, &answer, captures);
-                set.map_err(|stop| or_not_run(step, stop))?;
+                set.map_err(|stop| as_not_run(step, stop))?;
             } else {
                 self.record(step, repetition, self.view(&answer, captures), trace);
             }
@@ -160,7 +160,7 @@ impl Runner<'_> {
     }
 
     /// Sends the request of a step, and repeats it until the response meets the step's conditions.
-    async fn ask(
+    async fn send_until_met(
         &self,
         index: usize,
         step: &Step,
@@ -172,7 +172,7 @@ impl Runner<'_> {
         let mut wait = Wait::default();
         loop {
             let wire = placeholders.wire(step).map_err(Stop::NoToken)?;
-            self.note_what_it_makes(step, placeholders, &wire)?;
+            self.record_created(step, placeholders, &wire)?;
             let mut answer = self.exchange(index, step, wire, trace).await?;
             wait.longest = wait.longest.max(answer.milliseconds);
             wait.whole += answer.milliseconds;
@@ -191,7 +191,7 @@ impl Runner<'_> {
                     "not so within {} s: the last answer has status {}, {}",
                     self.eventual_timeout.as_secs_f32(),
                     answer.status,
-                    self.body_told(&answer)
+                    self.format_body(&answer)
                 )));
             }
             if !matches!(self.transport, Transport::Replayed(_)) {
@@ -223,12 +223,12 @@ impl Runner<'_> {
         Err(Stop::Trouble(format!(
             "prerequisite failed: status {}, {}",
             answer.status,
-            self.body_told(answer)
+            self.format_body(answer)
         )))
     }
 
     /// Formats the body of a response that does not meet a precondition.
-    fn body_told(&self, answer: &Answer) -> String {
+    fn format_body(&self, answer: &Answer) -> String {
         let masked = |text: &str| mask_namespace(text.trim(), self.ns);
         if let Some(markup) = answer.markup() {
             return masked(&markup);
@@ -327,7 +327,7 @@ impl Runner<'_> {
 
     /// Records the resources that a request is about to create, so that they are removed in any
     /// case.
-    fn note_what_it_makes(
+    fn record_created(
         &self,
         step: &Step,
         placeholders: &Placeholders<'_>,
@@ -337,8 +337,8 @@ impl Runner<'_> {
             Wire::Http(request) => (request.method.to_owned(), request.path.clone()),
             Wire::Raw(bytes) => {
                 let (method, path) = request_line(bytes);
-                let below = path.strip_prefix(self.server.base.path.as_str());
-                (method, below.unwrap_or(&path).to_owned())
+                let relative_path = path.strip_prefix(self.server.base.path.as_str());
+                (method, relative_path.unwrap_or(&path).to_owned())
             }
         };
         // Resources are only created on the server that the rule is about.
@@ -350,33 +350,33 @@ impl Runner<'_> {
         let SideEffects::Own(resources) = side_effects else {
             return Ok(());
         };
-        let noted = self.made.note(self.server, self.document, resources);
+        let noted = self.created.note(self.server, self.document, resources);
         noted.map_err(|error| {
-            let what = format!("the cleanup ledger cannot be written: {error}");
+            let message = format!("the cleanup ledger cannot be written: {error}");
             lock(self.events).push(Event::Defect(Defect {
                 rule: self.rule.to_owned(),
-                what: what.clone(),
+                what: message.clone(),
             }));
-            Stop::Trouble(what)
+            Stop::Trouble(message)
         })
     }
 
-    fn note_what_it_removed(&self, step: &Step, placeholders: &Placeholders<'_>, answer: &Answer) {
+    fn record_removed(&self, step: &Step, placeholders: &Placeholders<'_>, answer: &Answer) {
         // A removal that an alteration reports may not have happened.
         if matches!(self.transport, Transport::Live)
             && let Send::Http { method, path, .. } = &step.request
             && *method == "DELETE"
             && answer.is_success()
         {
-            self.made.removed(&placeholders.path(path));
+            self.created.removed(&placeholders.path(path));
         }
     }
 }
 
 /// Converts a failed step to a rule that is not run, if the step is a condition of the rule.
-fn or_not_run(step: &Step, stop: Stop) -> Stop {
+fn as_not_run(step: &Step, stop: Stop) -> Stop {
     match (stop, step.or_not_run) {
-        (Stop::Trouble(_), Some(why)) => Stop::NotShown(why),
+        (Stop::Trouble(_), Some(reason)) => Stop::NotShown(reason),
         (stop, _) => stop,
     }
 }

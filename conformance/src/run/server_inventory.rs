@@ -48,7 +48,7 @@ impl ServerInventory {
         let first = read(client, server, document, &names.collect()).await;
         let readable = first.collections.keys().copied().collect();
         let second = read(client, server, document, &readable).await;
-        first.settle(second)
+        first.without_unstable_items(second)
     }
 
     /// Returns the differences from the current content. Names with the run's prefix are omitted,
@@ -63,8 +63,8 @@ impl ServerInventory {
         let readable = self.collections.keys().copied().collect();
         let now = read(client, server, document, &readable).await;
         let endless = self.endless.iter().chain(&now.endless);
-        let not_compared = endless.map(|(collection, why)| {
-            format!("{collection} before and after the run is not compared: {why}")
+        let not_compared = endless.map(|(collection, reason)| {
+            format!("{collection} before and after the run is not compared: {reason}")
         });
         Changes {
             what: self.differences(&now, run),
@@ -72,7 +72,7 @@ impl ServerInventory {
         }
     }
 
-    fn settle(mut self, mut second: Self) -> Self {
+    fn without_unstable_items(mut self, mut second: Self) -> Self {
         self.endless.append(&mut second.endless);
         self.collections.retain(|name, first| {
             let Some(mut second) = second.collections.remove(name) else {
@@ -119,13 +119,13 @@ async fn read(
     client: &Client,
     server: &Server,
     document: Document,
-    wanted: &BTreeSet<&'static str>,
+    requested: &BTreeSet<&'static str>,
 ) -> ServerInventory {
     let (end, listings) = (Instant::now() + LIST_WITHIN, Listings::of_server());
-    let wanted = collections(document)
+    let requested = collections(document)
         .iter()
-        .filter(|(collection, _)| wanted.contains(collection));
-    let reads = wanted.map(|(collection, key)| {
+        .filter(|(collection, _)| requested.contains(collection));
+    let reads = requested.map(|(collection, key)| {
         let listings = &listings;
         async move {
             // Only names and hashes are stored: definitions may be long.
@@ -149,7 +149,7 @@ async fn read(
         match read {
             Listing::Whole => drop(contents.collections.insert(collection, found)),
             Listing::Refused => {}
-            Listing::Endless(why) => drop(contents.endless.insert(collection, why)),
+            Listing::Endless(reason) => drop(contents.endless.insert(collection, reason)),
         }
     }
     contents
@@ -223,7 +223,7 @@ mod tests {
                 &[],
             ),
         ] {
-            let before = first.settle(second);
+            let before = first.without_unstable_items(second);
             assert_eq!(
                 before.differences(&now, "R"),
                 expected,

@@ -36,7 +36,7 @@ impl Inner {
     }
 
     /// Stops the server for a key that is no longer used. A failure to start remains stored.
-    pub(super) async fn leave(&self, place: &PoolKey, started: &Started) {
+    pub(super) async fn discard(&self, place: &PoolKey, started: &Started) {
         started.stop().await;
         lock(&self.pool).remove(place);
     }
@@ -61,9 +61,10 @@ impl Inner {
             let alone = same.count() == 1;
             let server = &started.server;
             if server.died.get().is_none() {
-                let found = cleanup::found(&self.client, server, *document, &self.run).await;
+                let found =
+                    cleanup::find_leftovers(&self.client, server, *document, &self.run).await;
                 if let Some(ledger) = self.ledger.as_ref().filter(|_| alone) {
-                    ledger.settle(*document, |path| found.may_still_exist(path));
+                    ledger.drop_missing(*document, |path| found.may_still_exist(path));
                 }
                 names.extend(found.names);
             }

@@ -54,13 +54,13 @@ pub(crate) fn side_effects_of(
     let segments: Vec<&str> = path.split('/').skip(1).collect();
     match (document, segments.as_slice()) {
         (Document::Control, ["v1", collection, rest @ ..]) => control(collection, rest, ns),
-        (Document::Engine, ["v1", "policies", rest @ ..]) => own(rest, ns, |id| {
+        (Document::Engine, ["v1", "policies", rest @ ..]) => own_resources(rest, ns, |id| {
             vec![resource(0, format!("/v1/policies/{id}"))]
         }),
         // POST on data evaluates.
         (Document::Engine, ["v1", "data", ..]) if method == "POST" => SideEffects::Nothing,
         (Document::Engine, ["v1", "data", rest @ ..]) => {
-            match (method, own(rest, ns, data_document)) {
+            match (method, own_resources(rest, ns, data_document)) {
                 ("PATCH", SideEffects::Foreign) => patch(rest, body, ns),
                 (_, other) => other,
             }
@@ -73,20 +73,24 @@ fn resource(rank: u8, path: String) -> Resource {
     Resource { rank, path }
 }
 
-fn data_document(own: &str) -> Vec<Resource> {
-    vec![resource(1, format!("/v1/data/{own}"))]
+fn data_document(path: &str) -> Vec<Resource> {
+    vec![resource(1, format!("/v1/data/{path}"))]
 }
 
 /// Returns the resources of the path up to its first segment with the namespace; foreign if none
 /// has it.
-fn own(segments: &[&str], ns: &str, resources: impl Fn(&str) -> Vec<Resource>) -> SideEffects {
+fn own_resources(
+    segments: &[&str],
+    ns: &str,
+    resources: impl Fn(&str) -> Vec<Resource>,
+) -> SideEffects {
     let carries = |segment: &&str| percent_decode_str(segment).decode_utf8_lossy().contains(ns);
     segments
         .iter()
         .position(carries)
         .and_then(|last| segments.get(..=last))
-        .map_or(SideEffects::Foreign, |own| {
-            SideEffects::Own(resources(&own.join("/")))
+        .map_or(SideEffects::Foreign, |path| {
+            SideEffects::Own(resources(&path.join("/")))
         })
 }
 
@@ -101,7 +105,7 @@ fn control(collection: &str, rest: &[&str], ns: &str) -> SideEffects {
     let Some((name, below)) = rest.split_first() else {
         return SideEffects::Foreign;
     };
-    own(&[name], ns, |name| {
+    own_resources(&[name], ns, |name| {
         let item = format!("/v1/{collection}/{name}");
         let mut resources = Vec::new();
         if !below.is_empty() {
@@ -136,7 +140,7 @@ fn patch(shared: &[&str], body: Option<&Value>, ns: &str) -> SideEffects {
             .filter(|segment| !segment.is_empty())
             .chain(below.iter().map(String::as_str))
             .collect();
-        match own(&joined, ns, data_document) {
+        match own_resources(&joined, ns, data_document) {
             SideEffects::Own(more) => resources.extend(more),
             other => return other,
         }
@@ -151,7 +155,7 @@ mod tests {
 
     #[test]
     fn reach_follows_from_method_and_path() {
-        let own = |resources: &[(u8, &str)]| {
+        let owned = |resources: &[(u8, &str)]| {
             SideEffects::Own(
                 resources
                     .iter()
@@ -166,25 +170,25 @@ mod tests {
                 control,
                 "PUT",
                 "/v1/bundles/N-a?x=1",
-                own(&[(1, "/v1/bundles/N-a")]),
+                owned(&[(1, "/v1/bundles/N-a")]),
             ),
             (
                 control,
                 "PUT",
                 "/v1/secrets/N%2Fx",
-                own(&[(4, "/v1/secrets/N%2Fx")]),
+                owned(&[(4, "/v1/secrets/N%2Fx")]),
             ),
             (
                 control,
                 "PUT",
                 "/v1/stacks/%4E%20y",
-                own(&[(2, "/v1/stacks/%4E%20y")]),
+                owned(&[(2, "/v1/stacks/%4E%20y")]),
             ),
             (
                 control,
                 "POST",
                 "/v1/sources/N/data/a%2Fb",
-                own(&[(0, "/v1/sources/N/data/a%2Fb"), (3, "/v1/sources/N")]),
+                owned(&[(0, "/v1/sources/N/data/a%2Fb"), (3, "/v1/sources/N")]),
             ),
             (
                 control,
@@ -199,14 +203,14 @@ mod tests {
                 engine,
                 "PUT",
                 "/v1/policies/N.rego",
-                own(&[(0, "/v1/policies/N.rego")]),
+                owned(&[(0, "/v1/policies/N.rego")]),
             ),
-            (engine, "PUT", "/v1/data/N/a/b", own(&[(1, "/v1/data/N")])),
+            (engine, "PUT", "/v1/data/N/a/b", owned(&[(1, "/v1/data/N")])),
             (
                 engine,
                 "PUT",
                 "/v1/data/x/N-1/b",
-                own(&[(1, "/v1/data/x/N-1")]),
+                owned(&[(1, "/v1/data/x/N-1")]),
             ),
             (engine, "PUT", "/v1/data/x", SideEffects::Foreign),
             (engine, "PUT", "/v1/data", SideEffects::Foreign),
@@ -224,17 +228,17 @@ mod tests {
             (
                 "/v1/data/N",
                 json!([{"path": "/a"}]),
-                own(&[(1, "/v1/data/N")]),
+                owned(&[(1, "/v1/data/N")]),
             ),
             (
                 "/v1/data",
                 json!([{"path": "/N~1 a/b"}]),
-                own(&[(1, "/v1/data/N%2F%20a")]),
+                owned(&[(1, "/v1/data/N%2F%20a")]),
             ),
             (
                 "/v1/data/x",
                 json!([{"path": "/N"}]),
-                own(&[(1, "/v1/data/x/N")]),
+                owned(&[(1, "/v1/data/x/N")]),
             ),
             (
                 "/v1/data",

@@ -163,7 +163,7 @@ pub enum Check {
 
 impl fmt::Display for Check {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = |pointer: &str| match pointer {
+        let location = |pointer: &str| match pointer {
             "" => "body".to_owned(),
             pointer => pointer.to_owned(),
         };
@@ -171,23 +171,23 @@ impl fmt::Display for Check {
             Self::Status(status) => write!(out, "status is {status}"),
             Self::StatusFrom(low, high) => write!(out, "status is from {low} to {high}"),
             Self::Equals(pointer, value) => {
-                write!(out, "{} is {}", place(pointer), canonical(value, ""))
+                write!(out, "{} is {}", location(pointer), canonical(value, ""))
             }
             Self::Differs(pointer, value) => {
-                write!(out, "{} is not {}", place(pointer), canonical(value, ""))
+                write!(out, "{} is not {}", location(pointer), canonical(value, ""))
             }
             Self::Type(pointer, kinds) => {
-                write!(out, "{} is <{}>", place(pointer), kind_names(kinds))
+                write!(out, "{} is <{}>", location(pointer), kind_names(kinds))
             }
             Self::AtMost(pointer, most) => {
-                write!(out, "length of {} is at most {most}", place(pointer))
+                write!(out, "length of {} is at most {most}", location(pointer))
             }
             Self::AtLeast(pointer, least) => {
-                write!(out, "length of {} is at least {least}", place(pointer))
+                write!(out, "length of {} is at least {least}", location(pointer))
             }
-            Self::Lacks(pointer) => write!(out, "{} is absent", place(pointer)),
+            Self::Lacks(pointer) => write!(out, "{} is absent", location(pointer)),
             Self::Holds(pointer, value) => {
-                write!(out, "{} holds {}", place(pointer), canonical(value, ""))
+                write!(out, "{} holds {}", location(pointer), canonical(value, ""))
             }
             Self::NoBody => out.write_str("body is empty"),
             Self::TellsMemory => out.write_str("body tells how much memory is used"),
@@ -338,8 +338,8 @@ pub fn length(pointer: impl Into<String>) -> Expectation {
 }
 
 /// Records that the array at the pointer has at most this many items.
-pub fn at_most(pointer: impl Into<String>, items: usize) -> Expectation {
-    Expectation::AtMost(pointer.into(), items)
+pub fn at_most(pointer: impl Into<String>, limit: usize) -> Expectation {
+    Expectation::AtMost(pointer.into(), limit)
 }
 
 /// Records that no page after a cursor of the list is empty.

@@ -370,9 +370,9 @@ impl Step {
 
     /// Sends a body of any kind.
     #[must_use]
-    pub fn body(mut self, sent: Body) -> Self {
+    pub fn body(mut self, new_body: Body) -> Self {
         if let Send::Http { body, .. } = &mut self.request {
-            *body = sent;
+            *body = new_body;
         }
         self
     }
@@ -381,8 +381,8 @@ impl Step {
     #[must_use]
     pub fn gzip(mut self) -> Self {
         if let Send::Http { body, .. } = &mut self.request {
-            let plain = std::mem::replace(body, Body::Empty);
-            *body = Body::Gzip(Box::new(plain));
+            let unencoded = std::mem::replace(body, Body::Empty);
+            *body = Body::Gzip(Box::new(unencoded));
         }
         self
     }

@@ -6,15 +6,17 @@ use serde_json::{Number, Value};
 const DIGITS: usize = 40;
 
 /// Formats a number in canonical form: `1` for `1.0` and for `10e-1`.
-pub(crate) fn plain(number: &Number) -> String {
+pub(crate) fn canonical_number(number: &Number) -> String {
     let text = number.to_string();
-    by_value(&text).unwrap_or(text)
+    normalize(&text).unwrap_or(text)
 }
 
 /// Whether two values are equal, numbers by their value.
 pub(crate) fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
-        (Value::Number(left), Value::Number(right)) => plain(left) == plain(right),
+        (Value::Number(left), Value::Number(right)) => {
+            canonical_number(left) == canonical_number(right)
+        }
         (Value::Array(left), Value::Array(right)) => {
             left.len() == right.len()
                 && left
@@ -31,17 +33,17 @@ pub(crate) fn same(left: &Value, right: &Value) -> bool {
 }
 
 /// Formats a number by its value; `None` for an exponent that is out of range.
-fn by_value(text: &str) -> Option<String> {
+fn normalize(text: &str) -> Option<String> {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (sign, digits) = match mantissa.strip_prefix('-') {
         Some(digits) => ("-", digits),
         None => ("", mantissa),
     };
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let digits = format!("{whole}{fraction}");
+    let (integer, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let digits = format!("{integer}{fraction}");
     let digits = digits.trim_start_matches('0');
-    let shown = digits.trim_end_matches('0');
-    if shown.is_empty() {
+    let significant = digits.trim_end_matches('0');
+    if significant.is_empty() {
         return Some("0".to_owned());
     }
     let length = |text: &str| i64::try_from(text.len()).ok();
@@ -49,17 +51,17 @@ fn by_value(text: &str) -> Option<String> {
         .parse::<i64>()
         .ok()?
         .checked_sub(length(fraction)?)?
-        .checked_add(length(digits)? - length(shown)?)?;
+        .checked_add(length(digits)? - length(significant)?)?;
     let places = usize::try_from(power.unsigned_abs()).ok()?;
     Some(if places > DIGITS {
-        format!("{sign}{shown}e{power}")
+        format!("{sign}{significant}e{power}")
     } else if power >= 0 {
-        format!("{sign}{shown}{}", "0".repeat(places))
+        format!("{sign}{significant}{}", "0".repeat(places))
     } else {
-        let start = shown.len().saturating_sub(places);
-        let (whole, fraction) = shown.split_at_checked(start)?;
-        let whole = if whole.is_empty() { "0" } else { whole };
-        format!("{sign}{whole}.{fraction:0>places$}")
+        let start = significant.len().saturating_sub(places);
+        let (integer, fraction) = significant.split_at_checked(start)?;
+        let integer = if integer.is_empty() { "0" } else { integer };
+        format!("{sign}{integer}.{fraction:0>places$}")
     })
 }
 
@@ -86,7 +88,7 @@ mod tests {
             ("1e99999999999999999999", "1e+99999999999999999999"),
         ] {
             let number: Number = serde_json::from_str(text).expect(text);
-            assert_eq!(plain(&number), expected, "{text}");
+            assert_eq!(canonical_number(&number), expected, "{text}");
         }
     }
 

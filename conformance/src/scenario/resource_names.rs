@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::numbers::plain;
+use super::numbers::canonical_number;
 
 /// Maximum length of a slug in a namespace.
-const SLUG_SHOWN: usize = 36;
+const MAX_SLUG_LENGTH: usize = 36;
 
 /// Creates a short random name for a run: the prefix, then letters and digits.
 pub(crate) fn run_name(prefix: &str, random: u64) -> String {
@@ -18,9 +18,9 @@ pub(crate) fn run_name(prefix: &str, random: u64) -> String {
 /// name a package.
 pub(crate) fn namespace(run: &str, rule: &str) -> String {
     let slug = rule.rsplit('/').next().unwrap_or(rule);
-    let shown: String = slug.chars().take(SLUG_SHOWN).collect();
-    let shown = shown.trim_end_matches('-');
-    let name = format!("{run}-{shown}-{}", base36(fnv(rule), 6));
+    let short_slug: String = slug.chars().take(MAX_SLUG_LENGTH).collect();
+    let short_slug = short_slug.trim_end_matches('-');
+    let name = format!("{run}-{short_slug}-{}", base36(fnv(rule), 6));
     if rule.starts_with("control/") {
         name
     } else {
@@ -31,9 +31,9 @@ pub(crate) fn namespace(run: &str, rule: &str) -> String {
 /// Returns the name of the run whose namespace for this rule occurs in a string.
 pub(crate) fn run_in<'a>(text: &'a str, rule: &str) -> Option<&'a str> {
     let end = text.find(&namespace("", rule))?;
-    let before = text.get(..end)?;
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    let (rest, run) = before.split_at_checked(before.trim_end_matches(plain).len())?;
+    let prefix = text.get(..end)?;
+    let is_run_character = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let (rest, run) = prefix.split_at_checked(prefix.trim_end_matches(is_run_character).len())?;
     // The two characters after a percent sign do not belong to the name.
     let run = if rest.ends_with('%') {
         run.get(2..)?
@@ -151,7 +151,7 @@ fn write_canonical(value: &Value, ns: &str, out: &mut String) {
             }
             out.push('}');
         }
-        Value::Number(number) => out.push_str(&plain(number)),
+        Value::Number(number) => out.push_str(&canonical_number(number)),
         other => out.push_str(&other.to_string()),
     }
 }
@@ -192,7 +192,7 @@ mod tests {
             .collect();
         for (index, (name, rule)) in names.iter().zip(rules).enumerate() {
             assert!(name.len() <= 60, "{name}");
-            let joint = if rule.starts_with("engine/") {
+            let separator = if rule.starts_with("engine/") {
                 '_'
             } else {
                 '-'
@@ -201,7 +201,7 @@ mod tests {
                 name.starts_with(|c: char| c.is_ascii_lowercase())
                     && name
                         .chars()
-                        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == joint),
+                        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == separator),
                 "{name}"
             );
             for (other, text) in names.iter().enumerate() {
@@ -216,12 +216,12 @@ mod tests {
     #[test]
     fn the_run_is_found_in_its_own_names() {
         for rule in ["engine/v1/data/get/a-b", "control/v1/stacks/get/a-b"] {
-            let own = namespace("acme1x", rule);
+            let name = namespace("acme1x", rule);
             for (text, run) in [
-                (format!("http://a/v1/x/{own}/b"), Some("acme1x")),
-                (format!("x%2F{own}"), Some("acme1x")),
-                (format!("x%22{own}%22"), Some("acme1x")),
-                (own.clone(), Some("acme1x")),
+                (format!("http://a/v1/x/{name}/b"), Some("acme1x")),
+                (format!("x%2F{name}"), Some("acme1x")),
+                (format!("x%22{name}%22"), Some("acme1x")),
+                (name.clone(), Some("acme1x")),
                 (namespace("", rule), None),
                 ("/v1/data".to_owned(), None),
             ] {

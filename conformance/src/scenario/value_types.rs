@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::scenario::Kind;
-use crate::scenario::numbers::plain;
+use crate::scenario::numbers::canonical_number;
 
 fn kind_name(kind: Kind) -> &'static str {
     match kind {
@@ -39,26 +39,26 @@ impl Kind {
             | (Self::String, Some(Value::String(_)))
             | (Self::Array, Some(Value::Array(_)))
             | (Self::Object, Some(Value::Object(_))) => true,
-            (Self::Integer, Some(Value::Number(number))) => is_whole(&plain(number)),
+            (Self::Integer, Some(Value::Number(number))) => is_integer(&canonical_number(number)),
             (Self::Amount, Some(Value::Number(number))) => !number.to_string().starts_with('-'),
             (Self::Positive, Some(Value::Number(number))) => {
-                let text = plain(number);
-                is_whole(&text) && !text.starts_with(['-', '0'])
+                let text = canonical_number(number);
+                is_integer(&text) && !text.starts_with(['-', '0'])
             }
             (Self::Text, Some(Value::String(text))) => !text.is_empty(),
-            (Self::Time, Some(Value::String(text))) => is_time(text) || is_date_of_http(text),
+            (Self::Time, Some(Value::String(text))) => is_time(text) || is_http_date(text),
             _ => false,
         }
     }
 }
 
 /// Whether a number in canonical form has no fraction.
-fn is_whole(number: &str) -> bool {
+fn is_integer(number: &str) -> bool {
     !number.contains('.') && !number.contains("e-")
 }
 
 /// Whether a string is a point in time in the HTTP format.
-fn is_date_of_http(text: &str) -> bool {
+fn is_http_date(text: &str) -> bool {
     httpdate::parse_http_date(text).is_ok()
 }
 
@@ -79,17 +79,17 @@ fn is_time(text: &str) -> bool {
         Some((rest, zone)) if zone.len() < rest.len() => zone,
         Some(_) => return false,
     };
-    let within = |place: std::ops::Range<usize>, low: u16, high: u16| {
-        let number = text.get(place).and_then(|digits| digits.parse().ok());
+    let in_range = |range: std::ops::Range<usize>, low: u16, high: u16| {
+        let number = text.get(range).and_then(|digits| digits.parse().ok());
         number.is_some_and(|number: u16| (low..=high).contains(&number))
     };
     matches!(zone, "Z" | "+00:00" | "-00:00")
-        && within(0..4, 2, 9999)
-        && within(5..7, 1, 12)
-        && within(8..10, 1, 31)
-        && within(11..13, 0, 23)
-        && within(14..16, 0, 59)
-        && within(17..19, 0, 60)
+        && in_range(0..4, 2, 9999)
+        && in_range(5..7, 1, 12)
+        && in_range(8..10, 1, 31)
+        && in_range(11..13, 0, 23)
+        && in_range(14..16, 0, 59)
+        && in_range(17..19, 0, 60)
 }
 
 #[cfg(test)]
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn values_are_of_narrower_kinds_too() {
-        for (kind, fit, unfit) in [
+        for (kind, valid, invalid) in [
             (
                 Kind::Integer,
                 json!([0, -7, 1.0, 1e3]),
@@ -139,7 +139,7 @@ mod tests {
                 ]),
             ),
         ] {
-            for (values, expected) in [(fit, true), (unfit, false)] {
+            for (values, expected) in [(valid, true), (invalid, false)] {
                 for value in values.as_array().into_iter().flatten() {
                     assert_eq!(kind.is(Some(value)), expected, "{kind:?} {value}");
                 }

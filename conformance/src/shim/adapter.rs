@@ -15,11 +15,11 @@ use tokio::time::timeout;
 use crate::process_group::ProcessGroup;
 
 /// Maximum length of an answer line, in bytes.
-const ANSWER: u64 = 64 * 1024 * 1024;
+const MAX_ANSWER_BYTES: u64 = 64 * 1024 * 1024;
 /// Timeout for an adapter that has closed its output to exit.
-const ENDS_WITHIN: Duration = Duration::from_secs(1);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 /// Number of characters shown of an invalid answer line.
-const SHOWN: usize = 200;
+const MAX_EXCERPT_CHARS: usize = 200;
 
 /// Texts of policies by id.
 pub(super) type Modules = BTreeMap<String, String>;
@@ -82,7 +82,10 @@ impl Decision {
     fn read(line: &[u8]) -> Result<Self, String> {
         let text = || {
             let text = String::from_utf8_lossy(line);
-            text.trim().chars().take(SHOWN).collect::<String>()
+            text.trim()
+                .chars()
+                .take(MAX_EXCERPT_CHARS)
+                .collect::<String>()
         };
         let line: Line = serde_json::from_slice(line)
             .map_err(|error| format!("the adapter answered no answer ({error}): {}", text()))?;
@@ -127,8 +130,8 @@ impl Adapter {
     /// Sends a trivial question, to check that the adapter answers.
     ///
     /// # Errors
-    /// As [`Self::ask`].
-    pub(super) async fn try_out(&self) -> Result<(), String> {
+    /// As [`Self::decide`].
+    pub(super) async fn check(&self) -> Result<(), String> {
         let question = Question {
             modules: &Modules::new(),
             data: &json!({}),
@@ -136,24 +139,24 @@ impl Adapter {
             input: None,
             strict_builtin_errors: false,
         };
-        self.ask(&question).await.map(drop)
+        self.decide(&question).await.map(drop)
     }
 
     /// Sends one question to the adapter; concurrent calls wait.
     ///
     /// # Errors
     /// A message that explains why there is no answer.
-    pub(super) async fn ask(&self, question: &Question<'_>) -> Result<Decision, String> {
+    pub(super) async fn decide(&self, question: &Question<'_>) -> Result<Decision, String> {
         let mut line = serde_json::to_vec(question).map_err(|error| error.to_string())?;
         line.push(b'\n');
         let mut running = self.running.lock().await;
         // It is stored again only after its answer was read to the end: after a cancelled question,
         // the process would answer the next question with this answer.
-        let mut asked = match running.take() {
+        let mut active = match running.take() {
             Some(running) => running,
             None => self.start()?,
         };
-        let answer = match timeout(self.timeout, asked.exchange(&line)).await {
+        let answer = match timeout(self.timeout, active.exchange(&line)).await {
             Ok(answer) => answer?,
             Err(_) => {
                 let seconds = self.timeout.as_secs_f32();
@@ -161,14 +164,14 @@ impl Adapter {
             }
         };
         let decision = Decision::read(&answer)?;
-        *running = Some(asked);
+        *running = Some(active);
         Ok(decision)
     }
 
     fn start(&self) -> Result<Running, String> {
         let (program, arguments) = self.command.split_first().ok_or("there is no adapter")?;
-        let cannot = |why: &dyn std::fmt::Display| {
-            format!("cannot start `{}`: {why}", program.to_string_lossy())
+        let cannot = |reason: &dyn std::fmt::Display| {
+            format!("cannot start `{}`: {reason}", program.to_string_lossy())
         };
         let mut command = Command::new(program);
         command
@@ -193,16 +196,16 @@ impl Running {
         let written = self.input.write_all(line).await;
         let mut answer = Vec::new();
         let read = (&mut self.output)
-            .take(ANSWER)
+            .take(MAX_ANSWER_BYTES)
             .read_until(b'\n', &mut answer)
             .await;
         if answer.ends_with(b"\n") {
             return Ok(answer);
         }
-        if answer.len() as u64 == ANSWER {
+        if answer.len() as u64 == MAX_ANSWER_BYTES {
             return Err("the adapter's answer is longer than 64 MiB".to_owned());
         }
-        let ended = timeout(ENDS_WITHIN, self.process.child.wait()).await;
+        let ended = timeout(EXIT_TIMEOUT, self.process.child.wait()).await;
         Err(match (ended, read.and(written)) {
             (Ok(Ok(status)), _) => format!("the adapter ended ({status})"),
             (_, Err(error)) => format!("the adapter cannot be reached: {error}"),

@@ -11,9 +11,9 @@ pub(super) struct Absent;
 /// # Errors
 /// A parent cannot have such a member, because it is a scalar or an array.
 pub(super) fn put(root: &mut Value, path: &[String], document: Value) -> Result<(), Absent> {
-    let mut place = root;
+    let mut target = root;
     for segment in path {
-        place = match place {
+        target = match target {
             Value::Object(members) => members
                 .entry(segment.clone())
                 .or_insert_with(|| Value::Object(Map::new())),
@@ -21,7 +21,7 @@ pub(super) fn put(root: &mut Value, path: &[String], document: Value) -> Result<
             _ => return Err(Absent),
         };
     }
-    *place = document;
+    *target = document;
     Ok(())
 }
 
@@ -30,19 +30,19 @@ pub(super) fn put(root: &mut Value, path: &[String], document: Value) -> Result<
 /// # Errors
 /// There is no document.
 pub(super) fn remove(root: &mut Value, path: &[String]) -> Result<(), Absent> {
-    let Some((last, above)) = path.split_last() else {
+    let Some((last, parents)) = path.split_last() else {
         *root = Value::Object(Map::new());
         return Ok(());
     };
-    let mut place = root;
-    for segment in above {
-        place = match place {
+    let mut target = root;
+    for segment in parents {
+        target = match target {
             Value::Object(members) => members.get_mut(segment).ok_or(Absent)?,
             Value::Array(items) => item(items, segment).ok_or(Absent)?,
             _ => return Err(Absent),
         };
     }
-    match place {
+    match target {
         Value::Object(members) => members.remove(last).map(drop).ok_or(Absent),
         Value::Array(items) => {
             let index = last.parse().ok().filter(|index| *index < items.len());

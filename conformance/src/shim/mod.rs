@@ -50,7 +50,7 @@ impl Shim {
         let listener = TcpListener::bind(address).await.map_err(taken)?;
         let address = listener.local_addr().map_err(taken)?;
         let adapter = Adapter::new(options.command, options.timeout);
-        adapter.try_out().await?;
+        adapter.check().await?;
         let engine = Arc::new(Engine::new(adapter));
         let server = tokio::spawn(listen(listener, move |request| {
             let engine = Arc::clone(&engine);

@@ -18,9 +18,9 @@ use crate::fixture_server::listener::ARRIVES_WITHIN;
 use crate::sync::lock;
 
 /// Maximum length of a request's body, in bytes.
-const BODY: usize = 64 * 1024 * 1024;
+const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 /// Name of an undefined document, which is evaluated to check that policies compile.
-const NOBODYS: &str = "conformance_shim";
+const UNUSED_PATH: &str = "conformance_shim";
 /// Error code of invalid policies and requests.
 const INVALID: &str = "invalid_parameter";
 
@@ -28,7 +28,7 @@ const INVALID: &str = "invalid_parameter";
 #[derive(Debug)]
 pub(super) struct Engine {
     adapter: Adapter,
-    held: Mutex<State>,
+    state: Mutex<State>,
 }
 
 #[derive(Debug, Clone)]
@@ -51,7 +51,7 @@ impl Engine {
     pub(super) fn new(adapter: Adapter) -> Self {
         Self {
             adapter,
-            held: Mutex::new(State {
+            state: Mutex::new(State {
                 modules: Modules::new(),
                 data: Value::Object(Map::new()),
             }),
@@ -60,7 +60,7 @@ impl Engine {
 
     pub(super) async fn answer(&self, request: Request<Incoming>) -> Answer {
         let (head, body) = request.into_parts();
-        let body = match read(body).await {
+        let body = match read_body(body).await {
             Ok(body) => body,
             Err(refusal) => return refusal,
         };
@@ -86,25 +86,25 @@ impl Engine {
         }
     }
 
-    async fn policies(&self, asked: ParsedRequest<'_>) -> Answer {
-        let id = asked.path.join("/");
+    async fn policies(&self, request: ParsedRequest<'_>) -> Answer {
+        let id = request.path.join("/");
         let none = || absent(&format!("there is no policy `{id}`"));
         let item = |id: &str, raw: &str| json!({"id": id, "raw": raw});
-        match (asked.method, id.as_str()) {
+        match (request.method, id.as_str()) {
             (&Method::GET, "") => {
-                let held = lock(&self.held);
-                let items = held.modules.iter().map(|(id, raw)| item(id, raw));
+                let state = lock(&self.state);
+                let items = state.modules.iter().map(|(id, raw)| item(id, raw));
                 json(&json!({"result": items.collect::<Vec<_>>()}))
             }
-            (&Method::GET, id) => match lock(&self.held).modules.get(id) {
+            (&Method::GET, id) => match lock(&self.state).modules.get(id) {
                 Some(raw) => json(&json!({"result": item(id, raw)})),
                 None => none(),
             },
-            (&Method::DELETE, id) => match lock(&self.held).modules.remove(id) {
+            (&Method::DELETE, id) => match lock(&self.state).modules.remove(id) {
                 Some(_) => json(&json!({})),
                 None => none(),
             },
-            (&Method::PUT, id) if !id.is_empty() => match String::from_utf8(asked.body.into()) {
+            (&Method::PUT, id) if !id.is_empty() => match String::from_utf8(request.body.into()) {
                 Ok(text) => self.load(id, text).await,
                 Err(_) => invalid("the policy is not UTF-8"),
             },
@@ -114,56 +114,56 @@ impl Engine {
 
     /// Loads a policy, if the adapter can compile it together with the loaded ones.
     async fn load(&self, id: &str, text: String) -> Answer {
-        let mut with = lock(&self.held).clone();
-        with.modules.insert(id.to_owned(), text.clone());
+        let mut candidate = lock(&self.state).clone();
+        candidate.modules.insert(id.to_owned(), text.clone());
         let question = Question {
-            modules: &with.modules,
-            data: &with.data,
-            path: &[NOBODYS.into()],
+            modules: &candidate.modules,
+            data: &candidate.data,
+            path: &[UNUSED_PATH.into()],
             input: None,
             strict_builtin_errors: false,
         };
-        match self.adapter.ask(&question).await {
+        match self.adapter.decide(&question).await {
             // Nothing is evaluated that could fail, so the policies are invalid.
             Ok(Decision::Failed(failure)) => invalid(&failure.message),
-            Err(why) => broken(&why),
+            Err(reason) => broken(&reason),
             Ok(_) => {
-                lock(&self.held).modules.insert(id.to_owned(), text);
+                lock(&self.state).modules.insert(id.to_owned(), text);
                 json(&json!({}))
             }
         }
     }
 
-    async fn data(&self, asked: ParsedRequest<'_>) -> Answer {
-        match *asked.method {
-            Method::GET if asked.path.is_empty() => {
-                json(&json!({"result": lock(&self.held).data.clone()}))
+    async fn data(&self, request: ParsedRequest<'_>) -> Answer {
+        match *request.method {
+            Method::GET if request.path.is_empty() => {
+                json(&json!({"result": lock(&self.state).data.clone()}))
             }
             Method::GET => {
-                let input = asked.query.iter().find(|(name, _)| name == "input");
+                let input = request.query.iter().find(|(name, _)| name == "input");
                 let input = input
                     .map(|(_, text)| serde_json::from_str(text))
                     .transpose();
                 match input {
-                    Ok(input) => self.decide(&asked, input).await,
+                    Ok(input) => self.decide(&request, input).await,
                     Err(error) => invalid(&format!("input is not JSON: {error}")),
                 }
             }
-            Method::POST => match input_of(&asked.body) {
-                Ok(input) => self.decide(&asked, input).await,
-                Err(why) => invalid(&why),
+            Method::POST => match input_of(&request.body) {
+                Ok(input) => self.decide(&request, input).await,
+                Err(reason) => invalid(&reason),
             },
             Method::PUT => {
-                let document = match serde_json::from_slice(&asked.body) {
+                let document = match serde_json::from_slice(&request.body) {
                     Ok(document) => document,
                     Err(error) => return invalid(&format!("the body is not JSON: {error}")),
                 };
-                match documents::put(&mut lock(&self.held).data, asked.path, document) {
+                match documents::put(&mut lock(&self.state).data, request.path, document) {
                     Ok(()) => done(),
                     Err(documents::Absent) => absent("no document can be there"),
                 }
             }
-            Method::DELETE => match documents::remove(&mut lock(&self.held).data, asked.path) {
+            Method::DELETE => match documents::remove(&mut lock(&self.state).data, request.path) {
                 Ok(()) => done(),
                 Err(documents::Absent) => absent("there is no document"),
             },
@@ -171,24 +171,24 @@ impl Engine {
         }
     }
 
-    async fn decide(&self, asked: &ParsedRequest<'_>, input: Option<Value>) -> Answer {
-        let held = lock(&self.held).clone();
-        let path: Vec<Value> = asked.path.iter().map(|segment| step(segment)).collect();
-        let strict = ["", "true"];
+    async fn decide(&self, request: &ParsedRequest<'_>, input: Option<Value>) -> Answer {
+        let state = lock(&self.state).clone();
+        let path: Vec<Value> = request.path.iter().map(|segment| step(segment)).collect();
+        let true_values = ["", "true"];
         let question = Question {
-            modules: &held.modules,
-            data: &held.data,
+            modules: &state.modules,
+            data: &state.data,
             path: &path,
             input: input.as_ref(),
-            strict_builtin_errors: asked.query.iter().any(|(name, value)| {
-                name == "strict-builtin-errors" && strict.contains(&value.as_str())
+            strict_builtin_errors: request.query.iter().any(|(name, value)| {
+                name == "strict-builtin-errors" && true_values.contains(&value.as_str())
             }),
         };
-        match self.adapter.ask(&question).await {
+        match self.adapter.decide(&question).await {
             Ok(Decision::Defined(result)) => json(&json!({ "result": result })),
             Ok(Decision::Undefined) => json(&json!({})),
             Ok(Decision::Failed(failure)) => failed(&failure),
-            Err(why) => broken(&why),
+            Err(reason) => broken(&reason),
         }
     }
 }
@@ -212,9 +212,9 @@ fn input_of(body: &[u8]) -> Result<Option<Value>, String> {
     }
 }
 
-async fn read(body: Incoming) -> Result<Bytes, Answer> {
-    match timeout(ARRIVES_WITHIN, Limited::new(body, BODY).collect()).await {
-        Ok(Ok(whole)) => Ok(whole.to_bytes()),
+async fn read_body(body: Incoming) -> Result<Bytes, Answer> {
+    match timeout(ARRIVES_WITHIN, Limited::new(body, MAX_BODY_BYTES).collect()).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(refused(
             StatusCode::PAYLOAD_TOO_LARGE,
             INVALID,
@@ -264,11 +264,11 @@ fn failed(failure: &Failure) -> Answer {
 }
 
 /// Returns the response to a request for which the adapter gave no valid answer.
-fn broken(why: &str) -> Answer {
-    refused(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", why)
+fn broken(reason: &str) -> Answer {
+    refused(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", reason)
 }
 
 fn not_allowed() -> Answer {
-    let why = "the shim does not serve this method here";
-    refused(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", why)
+    let reason = "the shim does not serve this method here";
+    refused(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", reason)
 }

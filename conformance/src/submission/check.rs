@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::folder::Folder;
 use super::refused::Refused;
-use super::{EVIDENCE, README, REPORT, TARGET, digest, gist, is_plain, names, report};
+use super::{EVIDENCE, README, REPORT, TARGET, comparable_parts, digest, is_plain, names, report};
 use crate::catalogue::Profile;
 use crate::evidence::{Event, RunStarted};
 use crate::report::{Digest, ProfileResult, Row};
@@ -42,12 +42,12 @@ pub struct Accepted {
 pub fn check(path: &Path) -> Result<Accepted, Refused> {
     let folder = Folder::open(path)?;
     for name in [README, TARGET] {
-        if name == README || folder.holds(name) {
+        if name == README || folder.contains(name) {
             folder.read(name)?;
         }
     }
     let events = events(&folder.read(EVIDENCE)?)?;
-    let started = whole(&events)?.clone();
+    let started = complete_run(&events)?.clone();
     let profile = profile(&started)?;
     place(path, &started, profile)?;
     covers(&events, &started, profile)?;
@@ -55,17 +55,17 @@ pub fn check(path: &Path) -> Result<Accepted, Refused> {
         .iter()
         .filter(|event| !matches!(event, Event::Exchange(_)));
     let claimed = digest(claimed.cloned().collect());
-    let events = Suite::judge_again(events).map_err(|why| match why {
-        SuiteError::Evidence(why) => Refused::Untrue(why),
-        why => Refused::Cut(why.to_string()),
+    let events = Suite::judge_again(events).map_err(|error| match error {
+        SuiteError::Evidence(error) => Refused::Untrue(error),
+        error => Refused::Cut(error.to_string()),
     })?;
-    let again = digest(events.clone());
-    same_outcome(&claimed, &again)?;
-    let told: Value =
-        serde_json::from_slice(&folder.read(REPORT)?).map_err(|why| Refused::file(REPORT, &why))?;
-    let follows = report(&claimed).map_err(Refused::Report)?;
-    same_report(&told, &follows)?;
-    let standing = again.standing();
+    let rejudged = digest(events.clone());
+    same_outcome(&claimed, &rejudged)?;
+    let reported: Value = serde_json::from_slice(&folder.read(REPORT)?)
+        .map_err(|error| Refused::file(REPORT, &error))?;
+    let expected = report(&claimed).map_err(Refused::Report)?;
+    same_report(&reported, &expected)?;
+    let standing = rejudged.standing();
     let standing = standing.ok_or_else(|| Refused::Edition("no profile".to_owned()))?;
     Ok(Accepted { standing, events })
 }
@@ -75,7 +75,7 @@ pub fn check(path: &Path) -> Result<Accepted, Refused> {
 /// # Errors
 /// The evidence cannot be read, ends inside a line, or is too large.
 fn events(packed: &[u8]) -> Result<Vec<Event>, Refused> {
-    let at = |why: &dyn std::fmt::Display| Refused::file(EVIDENCE, why);
+    let to_refused = |error: &dyn std::fmt::Display| Refused::file(EVIDENCE, error);
     let mut unpacked = GzDecoder::new(packed);
     let mut text = BufReader::new((&mut unpacked).take(MOST + 1));
     let (mut events, mut line) = (Vec::new(), Vec::new());
@@ -83,13 +83,13 @@ fn events(packed: &[u8]) -> Result<Vec<Event>, Refused> {
     for number in 1.. {
         line.clear();
         let read = (&mut text).take(LONGEST + 1).read_until(b'\n', &mut line);
-        let read = read.map_err(|why| Refused::Cut(why.to_string()))?;
+        let read = read.map_err(|error| Refused::Cut(error.to_string()))?;
         length += u64::try_from(read).unwrap_or(u64::MAX);
         if length > MOST {
-            return Err(at(&"is longer than 64 MiB when it is unpacked"));
+            return Err(to_refused(&"is longer than 64 MiB when it is unpacked"));
         }
         if u64::try_from(line.len()).is_ok_and(|length| length > LONGEST) {
-            return Err(at(&format!("line {number} is longer than 16 MiB")));
+            return Err(to_refused(&format!("line {number} is longer than 16 MiB")));
         }
         if read == 0 {
             break;
@@ -97,24 +97,26 @@ fn events(packed: &[u8]) -> Result<Vec<Event>, Refused> {
         if !line.ends_with(b"\n") {
             return Err(Refused::Cut("its last line breaks off".to_owned()));
         }
-        let wrong = |why: &dyn std::fmt::Display| at(&format!("line {number}: {why}"));
-        let event = std::str::from_utf8(&line).map_err(|why| wrong(&why))?;
-        let event = Event::read(event).map_err(|why| wrong(&why))?;
+        let wrong = |error: &dyn std::fmt::Display| to_refused(&format!("line {number}: {error}"));
+        let event = std::str::from_utf8(&line).map_err(|error| wrong(&error))?;
+        let event = Event::read(event).map_err(|error| wrong(&error))?;
         items += event.items();
         if items > ITEMS {
-            return Err(at(&format!("its lists have more than {ITEMS} items")));
+            return Err(to_refused(&format!(
+                "its lists have more than {ITEMS} items"
+            )));
         }
         events.push(event);
     }
     drop(text);
     match unpacked.into_inner().is_empty() {
         true => Ok(events),
-        false => Err(at(&"goes on behind its end")),
+        false => Err(to_refused(&"goes on behind its end")),
     }
 }
 
 /// Checks that the events are of one complete run.
-fn whole(events: &[Event]) -> Result<&RunStarted, Refused> {
+fn complete_run(events: &[Event]) -> Result<&RunStarted, Refused> {
     let cut = |why: &str| Err(Refused::Cut(why.to_owned()));
     let starts = events
         .iter()
@@ -177,24 +179,27 @@ fn place(folder: &Path, started: &RunStarted, profile: &Profile) -> Result<(), R
     let (name, version) = names(&started.target);
     let parts = folder.components().rev().take(3);
     let parts = parts.map(|part| part.as_os_str().to_string_lossy().into_owned());
-    let mut said: Vec<String> = parts.collect();
-    said.reverse();
-    let (said, is) = (said.join("/"), format!("{}/{name}/{version}", profile.name));
-    match said == is && is_plain(name) && is_plain(version) {
+    let mut actual: Vec<String> = parts.collect();
+    actual.reverse();
+    let (actual, expected) = (
+        actual.join("/"),
+        format!("{}/{name}/{version}", profile.name),
+    );
+    match actual == expected && is_plain(name) && is_plain(version) {
         true => Ok(()),
-        false => Err(Refused::Place(said, is)),
+        false => Err(Refused::Place(actual, expected)),
     }
 }
 
 /// Checks that every rule has the same result when judged again.
-fn same_outcome(claimed: &Digest, again: &Digest) -> Result<(), Refused> {
+fn same_outcome(claimed: &Digest, rejudged: &Digest) -> Result<(), Refused> {
     let before: BTreeMap<&str, &Row> = claimed
         .rows
         .iter()
         .map(|row| (row.judged.rule.as_str(), row))
         .collect();
     let mut differ = Vec::new();
-    for row in &again.rows {
+    for row in &rejudged.rows {
         let rule = row.judged.rule.as_str();
         let Some(before) = before.get(rule) else {
             continue;
@@ -203,11 +208,13 @@ fn same_outcome(claimed: &Digest, again: &Digest) -> Result<(), Refused> {
             let why = row
                 .reason()
                 .map_or_else(String::new, |why| format!(" ({why})"));
-            let (said, is) = (before.outcome.name(), row.outcome.name());
-            differ.push(format!("{rule} is said to be {said}, and is {is}{why}"));
+            let (claimed_outcome, actual_outcome) = (before.outcome.name(), row.outcome.name());
+            differ.push(format!(
+                "{rule} is said to be {claimed_outcome}, and is {actual_outcome}{why}"
+            ));
         }
     }
-    if again.rows.len() != claimed.rows.len() {
+    if rejudged.rows.len() != claimed.rows.len() {
         differ.push("rules are missing that were chosen".to_owned());
     }
     let more = differ.len().saturating_sub(NAMED);
@@ -225,18 +232,18 @@ fn same_outcome(claimed: &Digest, again: &Digest) -> Result<(), Refused> {
 }
 
 /// Checks that the report matches the evidence.
-fn same_report(told: &Value, follows: &Value) -> Result<(), Refused> {
-    let (told, follows) = (gist(told), gist(follows));
-    let differs = told
+fn same_report(reported: &Value, expected: &Value) -> Result<(), Refused> {
+    let (reported, expected) = (comparable_parts(reported), comparable_parts(expected));
+    let differs = reported
         .iter()
-        .zip(&follows)
-        .find(|(told, follows)| told != follows);
+        .zip(&expected)
+        .find(|(reported, expected)| reported != expected);
     match differs {
-        Some((told, follows)) => Err(Refused::Report(format!(
+        Some((reported, expected)) => Err(Refused::Report(format!(
             "{} is {} in it, and {} is {} by the evidence",
-            told.0, told.1, follows.0, follows.1
+            reported.0, reported.1, expected.0, expected.1
         ))),
-        None if told.len() != follows.len() => Err(Refused::Report(
+        None if reported.len() != expected.len() => Err(Refused::Report(
             "it does not have the same rules".to_owned(),
         )),
         None => Ok(()),
@@ -283,16 +290,16 @@ mod tests {
                 "its last line breaks off",
             ),
         ] {
-            let said = events(&packed(&text)?).err().map(|why| why.to_string());
-            let said = said.unwrap_or_default();
+            let message = events(&packed(&text)?).err().map(|why| why.to_string());
+            let message = message.unwrap_or_default();
             assert!(
-                said.contains(why) && said.is_empty() == why.is_empty(),
-                "{case}: {said}"
+                message.contains(why) && message.is_empty() == why.is_empty(),
+                "{case}: {message}"
             );
         }
         let more = [packed(event)?, b"more".to_vec()].concat();
-        let said = events(&more).err().map(|why| why.to_string());
-        assert!(said.is_some_and(|said| said.contains("goes on behind its end")));
+        let message = events(&more).err().map(|why| why.to_string());
+        assert!(message.is_some_and(|message| message.contains("goes on behind its end")));
         Ok(())
     }
 }

@@ -15,7 +15,7 @@ const MIB: u64 = 1024 * 1024;
 /// An open folder.
 #[derive(Debug)]
 pub(super) struct Folder {
-    at: File,
+    dir: File,
 }
 
 impl Folder {
@@ -24,16 +24,16 @@ impl Folder {
     /// # Errors
     /// The path is not a folder or is a link, or the folder contains something else.
     pub(super) fn open(path: &Path) -> Result<Self, Refused> {
-        let at = |why: &dyn std::fmt::Display| Refused::Folder(why.to_string());
+        let to_refused = |error: &dyn std::fmt::Display| Refused::Folder(error.to_string());
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let opened = openat(CWD, path, flags, Mode::empty()).map_err(|why| at(&why))?;
+        let opened = openat(CWD, path, flags, Mode::empty()).map_err(|error| to_refused(&error))?;
         let folder = Self {
-            at: File::from(opened),
+            dir: File::from(opened),
         };
         let mut missing = NEEDED.to_vec();
-        for entry in Dir::read_from(&folder.at).map_err(|why| at(&why))? {
+        for entry in Dir::read_from(&folder.dir).map_err(|error| to_refused(&error))? {
             let name = entry
-                .map_err(|why| at(&why))?
+                .map_err(|error| to_refused(&error))?
                 .file_name()
                 .to_bytes()
                 .to_vec();
@@ -55,8 +55,8 @@ impl Folder {
     }
 
     /// Whether the folder contains an entry with this name, of any file type.
-    pub(super) fn holds(&self, name: &'static str) -> bool {
-        statat(&self.at, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    pub(super) fn contains(&self, name: &'static str) -> bool {
+        statat(&self.dir, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
     /// Reads all bytes of a file of the folder.
@@ -64,25 +64,25 @@ impl Folder {
     /// # Errors
     /// The file is a link or another special file, is too long, or cannot be read.
     pub(super) fn read(&self, name: &'static str) -> Result<Vec<u8>, Refused> {
-        let at = |why: &dyn std::fmt::Display| Refused::file(name, why);
+        let to_refused = |error: &dyn std::fmt::Display| Refused::file(name, error);
         self.check_kind(name)?;
         // It may have been replaced meanwhile; opening it does not block.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = openat(&self.at, name, flags | OFlags::NOCTTY, Mode::empty());
-        let file = File::from(file.map_err(|why| at(&why))?);
-        let told = file.metadata().map_err(|why| at(&why))?;
-        if !told.is_file() {
-            return Err(at(&"is not a regular file"));
+        let file = openat(&self.dir, name, flags | OFlags::NOCTTY, Mode::empty());
+        let file = File::from(file.map_err(|error| to_refused(&error))?);
+        let metadata = file.metadata().map_err(|error| to_refused(&error))?;
+        if !metadata.is_file() {
+            return Err(to_refused(&"is not a regular file"));
         }
-        let most = most(name);
-        let too_long = || at(&format!("is longer than {} MiB", most / MIB));
-        if told.len() > most {
+        let max_length = max_length(name);
+        let too_long = || to_refused(&format!("is longer than {} MiB", max_length / MIB));
+        if metadata.len() > max_length {
             return Err(too_long());
         }
         let mut bytes = Vec::new();
-        let read = file.take(most + 1).read_to_end(&mut bytes);
-        read.map_err(|why| at(&why))?;
-        match u64::try_from(bytes.len()).is_ok_and(|length| length <= most) {
+        let read = file.take(max_length + 1).read_to_end(&mut bytes);
+        read.map_err(|error| to_refused(&error))?;
+        match u64::try_from(bytes.len()).is_ok_and(|length| length <= max_length) {
             true => Ok(bytes),
             false => Err(too_long()),
         }
@@ -91,9 +91,9 @@ impl Folder {
     /// Rejects anything but a regular file before it is opened, as opening a device may have side
     /// effects.
     fn check_kind(&self, name: &'static str) -> Result<(), Refused> {
-        let told = statat(&self.at, name, AtFlags::SYMLINK_NOFOLLOW);
-        let told = told.map_err(|why| Refused::file(name, &why))?;
-        match FileType::from_raw_mode(told.st_mode) {
+        let metadata = statat(&self.dir, name, AtFlags::SYMLINK_NOFOLLOW);
+        let metadata = metadata.map_err(|error| Refused::file(name, &error))?;
+        match FileType::from_raw_mode(metadata.st_mode) {
             FileType::RegularFile => Ok(()),
             FileType::Symlink => Err(Refused::file(name, &"is a link")),
             _ => Err(Refused::file(name, &"is not a regular file")),
@@ -102,7 +102,7 @@ impl Folder {
 }
 
 /// Maximum length of a file, in bytes.
-fn most(name: &str) -> u64 {
+fn max_length(name: &str) -> u64 {
     match name {
         EVIDENCE => 16 * MIB,
         REPORT => 4 * MIB,

@@ -38,14 +38,14 @@ fn digest(events: Vec<Event>) -> Digest {
 
 /// Creates the JSON report of a run.
 fn report(digest: &Digest) -> Result<Value, String> {
-    let text = report::json(digest).map_err(|why| why.to_string())?;
-    serde_json::from_str(&text).map_err(|why| why.to_string())
+    let text = report::json(digest).map_err(|error| error.to_string())?;
+    serde_json::from_str(&text).map_err(|error| error.to_string())
 }
 
 /// Returns the parts of a report that must match the evidence: target, profile, and the result of
 /// each rule. Other versions of the program may format everything else differently.
-fn gist(report: &Value) -> Vec<(&str, &Value)> {
-    let mut gist: Vec<(&str, &Value)> = ["run", "target", "score", "profile", "conclusion"]
+fn comparable_parts(report: &Value) -> Vec<(&str, &Value)> {
+    let mut parts: Vec<(&str, &Value)> = ["run", "target", "score", "profile", "conclusion"]
         .into_iter()
         .map(|key| (key, report.get(key).unwrap_or(&Value::Null)))
         .collect();
@@ -53,9 +53,9 @@ fn gist(report: &Value) -> Vec<(&str, &Value)> {
     for rule in rules.into_iter().flatten() {
         let id = rule.get("rule").and_then(Value::as_str);
         let outcome = rule.get("outcome").unwrap_or(&Value::Null);
-        gist.push((id.unwrap_or_default(), outcome));
+        parts.push((id.unwrap_or_default(), outcome));
     }
-    gist
+    parts
 }
 
 /// Returns the names of the submission's folders: name and version of the target.

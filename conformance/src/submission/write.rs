@@ -21,7 +21,7 @@ pub struct Submission<'a> {
     /// The command line that repeats the run.
     pub command: &'a str,
     /// How to get, build and start the implementation, in Markdown.
-    pub how: &'a str,
+    pub instructions: &'a str,
     /// Target file, if the target is not a built-in one.
     pub target: Option<&'a str>,
 }
@@ -69,7 +69,7 @@ impl Submission<'_> {
 
     fn readme(&self, digest: &report::Digest, name: &str, version: &str) -> String {
         let mut text = format!("# {name} {version}\n\n");
-        let told = digest.standing().map(|standing| standing.to_string());
+        let standing = digest.standing().map(|standing| standing.to_string());
         let suite = digest.started.as_ref().map_or("", |run| &run.suite);
         let seed = digest.started.as_ref().map_or(0, |run| run.seed);
         // Writing to a string cannot fail.
@@ -77,11 +77,11 @@ impl Submission<'_> {
             text,
             "{}.\n\nJudged by the conformance suite {suite}, seed {seed}. `{EVIDENCE}` holds every \
              request and every answer; `{REPORT}` is what follows from them.\n\n## Repeat it\n\n",
-            told.unwrap_or_default(),
+            standing.unwrap_or_default(),
         );
-        let how = self.how.trim();
-        if !how.is_empty() {
-            let _ = write!(text, "{how}\n\n");
+        let instructions = self.instructions.trim();
+        if !instructions.is_empty() {
+            let _ = write!(text, "{instructions}\n\n");
         }
         let _ = write!(text, "```\n{}\n```\n", self.command);
         text
@@ -91,7 +91,7 @@ impl Submission<'_> {
 /// Whether a name or a version is valid as a folder: letters, digits, `.`, `_`, `+` and `-`, at
 /// least one letter or digit, and no leading dot.
 pub fn is_plain(text: &str) -> bool {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "._+-".contains(c);
-    let tells = text.contains(|c: char| c.is_ascii_alphanumeric());
-    tells && text.len() <= 64 && text.chars().all(plain) && !text.starts_with('.')
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._+-".contains(c);
+    let has_alphanumeric = text.contains(|c: char| c.is_ascii_alphanumeric());
+    has_alphanumeric && text.len() <= 64 && text.chars().all(is_allowed) && !text.starts_with('.')
 }

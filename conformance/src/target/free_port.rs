@@ -17,7 +17,7 @@ pub(super) struct Port {
     pub(super) number: u16,
     /// Listener on the port that reserves `number`.
     #[cfg_attr(not(test), expect(dead_code, reason = "held, and closed when dropped"))]
-    keeper: TcpListener,
+    reserver: TcpListener,
 }
 
 impl Port {
@@ -30,21 +30,21 @@ impl Port {
         // They stay open meanwhile, so that none is found twice.
         let mut unsuitable = Vec::new();
         loop {
-            let keeper = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-            let port = keeper.local_addr()?.port();
-            if keeps_another(port)
+            let reserver = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+            let port = reserver.local_addr()?.port();
+            if reserves_another(port)
                 && let Some(number) = port.checked_add(APART)
                 && is_free(number)
             {
-                return Ok(Self { number, keeper });
+                return Ok(Self { number, reserver });
             }
-            unsuitable.push(keeper);
+            unsuitable.push(reserver);
         }
     }
 }
 
 /// Whether a port reserves another one, rather than being reserved for a server.
-fn keeps_another(port: u16) -> bool {
+fn reserves_another(port: u16) -> bool {
     port % (2 * APART) < APART
 }
 
@@ -80,7 +80,7 @@ mod tests {
             .collect();
         let numbers: BTreeSet<_> = ports.iter().map(|port| port.number).collect();
         assert_eq!(numbers.len(), ports.len(), "a port was given twice");
-        let taken = |port: &Port| port.keeper.local_addr().expect("its port").port();
+        let taken = |port: &Port| port.reserver.local_addr().expect("its port").port();
         let taken: BTreeSet<_> = ports.iter().map(taken).collect();
         assert!(
             taken.is_disjoint(&numbers),

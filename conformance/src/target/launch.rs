@@ -38,7 +38,7 @@ pub(crate) struct Started {
     #[expect(dead_code, reason = "ends when dropped")]
     mock: Option<FixtureServer>,
     /// Empty if the suite started no process.
-    keepers: Mutex<Vec<ServerHandle>>,
+    handles: Mutex<Vec<ServerHandle>>,
 }
 
 /// Handle that keeps a server running.
@@ -61,14 +61,14 @@ enum ServerHandle {
 impl Started {
     /// Stops the started servers, gently first.
     pub(crate) async fn stop(&self) {
-        let keepers = std::mem::take(&mut *lock(&self.keepers));
-        stop(keepers).await;
+        let handles = std::mem::take(&mut *lock(&self.handles));
+        stop(handles).await;
     }
 }
 
-async fn stop(keepers: Vec<ServerHandle>) {
-    for keeper in keepers {
-        match keeper {
+async fn stop(handles: Vec<ServerHandle>) {
+    for handle in handles {
+        match handle {
             ServerHandle::Process(process, ..) => stop_program(process).await,
             #[cfg(feature = "embedded")]
             ServerHandle::Embedded(running, _) => running.stop().await,
@@ -92,17 +92,17 @@ pub(crate) async fn start(
         Some(address) => Some(FixtureServer::start(address).await?),
         None => None,
     };
-    let (server, keeper) = open(target, launch, client, mock.as_ref()).await?;
-    let mut keepers = Vec::from_iter(keeper);
-    let beside = match engine {
+    let (server, handle) = open(target, launch, client, mock.as_ref()).await?;
+    let mut handles = Vec::from_iter(handle);
+    let engine_server = match engine {
         None => None,
         Some(engine) => match open(target, engine, client, mock.as_ref()).await {
-            Ok((engine, keeper)) => {
-                keepers.extend(keeper);
+            Ok((engine, handle)) => {
+                handles.extend(handle);
                 Some(engine)
             }
             Err(error) => {
-                stop(keepers).await;
+                stop(handles).await;
                 return Err(error);
             }
         },
@@ -110,9 +110,9 @@ pub(crate) async fn start(
     Ok(Started {
         server: server
             .with_mock(mock.as_ref().map(|mock| mock.base.clone()))
-            .with_engine(beside),
+            .with_engine(engine_server),
         mock,
-        keepers: Mutex::new(keepers),
+        handles: Mutex::new(handles),
     })
 }
 
@@ -150,11 +150,13 @@ async fn open(
     let program = target
         .program(launch)
         .ok_or_else(|| format!("the target `{}` names no program", target.name))?;
-    let mut again = 1..STARTS;
-    let (base, keeper) = loop {
+    let mut retries = 1..STARTS;
+    let (base, handle) = loop {
         let started = open_program(program, launch, client, mock).await;
         let is_taken = |why: &String| why.to_ascii_lowercase().contains(TAKEN);
-        if launch.port.is_some() || !started.as_ref().is_err_and(is_taken) || again.next().is_none()
+        if launch.port.is_some()
+            || !started.as_ref().is_err_and(is_taken)
+            || retries.next().is_none()
         {
             break started?;
         }
@@ -163,7 +165,7 @@ async fn open(
         let address = SocketAddr::from((free_port::own_address()?, port));
         Base::parse(&format!("http://{address}")).ok()
     });
-    Ok((server(base).with_elsewhere(elsewhere), Some(keeper)))
+    Ok((server(base).with_elsewhere(elsewhere), Some(handle)))
 }
 
 /// Starts a program on its port, or on one that is free, and waits until it is ready.
@@ -174,11 +176,11 @@ async fn open_program(
     mock: Option<&FixtureServer>,
 ) -> Result<(Base, ServerHandle), String> {
     let dir = folder()?;
-    let (port, free) = match launch.port {
+    let (port, reserved) = match launch.port {
         Some(port) => (port, None),
         None => {
-            let free = Port::free().map_err(|error| format!("no free port: {error}"))?;
-            (free.number, Some(free))
+            let reserved = Port::free().map_err(|error| format!("no free port: {error}"))?;
+            (reserved.number, Some(reserved))
         }
     };
     let fill = |text: &str| fill_placeholders(text, dir.path(), port, mock);
@@ -186,7 +188,7 @@ async fn open_program(
     let mut process = start_program(program, launch, dir.path(), &fill)?;
     let base = Base::parse(&format!("http://127.0.0.1:{port}"))?;
     wait_until_ready(&mut process, program, client, &base, launch, dir.path()).await?;
-    Ok((base, ServerHandle::Process(process, dir, free)))
+    Ok((base, ServerHandle::Process(process, dir, reserved)))
 }
 
 fn folder() -> Result<TempDir, String> {

@@ -211,7 +211,7 @@ impl Target {
             // Only the original string has positions for errors.
             None => toml::from_str(text).map_err(wrong)?,
             Some(base) => {
-                let mut whole =
+                let mut merged =
                     base.as_str()
                         .and_then(known)
                         .ok_or_else(|| TargetFileError::Base {
@@ -220,8 +220,8 @@ impl Target {
                                 .as_str()
                                 .map_or_else(|| base.to_string(), str::to_owned),
                         })?;
-                whole.extend(own);
-                whole.try_into().map_err(wrong)?
+                merged.extend(own);
+                merged.try_into().map_err(wrong)?
             }
         };
         for (name, setup) in &target.setups {

@@ -26,7 +26,7 @@ pub(crate) struct Server {
     engine: Option<Box<Server>>,
     tokens: BTreeMap<String, Token>,
     /// The user's Authorization header for the administrator.
-    given: Option<String>,
+    administrator_authorization: Option<String>,
     /// Redacts the tokens, and the user's own headers, in all output.
     pub(crate) redactor: Redactor,
     /// Scenarios that change what others see acquire it for writing.
@@ -54,7 +54,7 @@ impl Server {
             elsewhere: None,
             engine: None,
             tokens,
-            given: headers
+            administrator_authorization: headers
                 .iter()
                 .find(|(name, _)| name.eq_ignore_ascii_case("authorization"))
                 .map(|(_, value)| value.clone()),
@@ -120,9 +120,12 @@ impl Server {
 
     /// The key of the administrator; empty if the setup needs none.
     pub(crate) fn administrator_key(&self) -> &str {
-        match (self.tokens.get("administrator"), &self.given) {
+        match (
+            self.tokens.get("administrator"),
+            &self.administrator_authorization,
+        ) {
             (Some(token), _) => token.reveal(),
-            (None, Some(given)) => given.split_once(' ').map_or("", |(_, key)| key),
+            (None, Some(authorization)) => authorization.split_once(' ').map_or("", |(_, key)| key),
             (None, None) => "",
         }
     }
@@ -137,7 +140,7 @@ impl Server {
                 .tokens
                 .get("administrator")
                 .map(bearer)
-                .or_else(|| self.given.clone())),
+                .or_else(|| self.administrator_authorization.clone())),
             Identity::Role(role) => self
                 .tokens
                 .get(*role)
@@ -154,7 +157,7 @@ impl Server {
     }
 
     /// Records whether a scenario timed out; a server without any response counts as dead.
-    pub(crate) fn waited_in_vain(&self, slow: bool) {
+    pub(crate) fn record_timeout(&self, slow: bool) {
         if !slow {
             self.silent.store(0, Ordering::Relaxed);
         } else if self.silent.fetch_add(1, Ordering::Relaxed) + 1 >= SILENT {

@@ -42,7 +42,7 @@ impl<'a> Servers<'a> {
     }
 
     /// Whether resources on the server outlast the run.
-    pub(crate) const fn lasts(&self) -> bool {
+    pub(crate) const fn is_persistent(&self) -> bool {
         self.launch.url.is_some()
     }
 
@@ -81,7 +81,7 @@ impl<'a> Servers<'a> {
     }
 
     /// Why the server cannot be reached at a non-loopback address, if so.
-    pub(crate) fn no_elsewhere(&self) -> Option<String> {
+    pub(crate) fn elsewhere_unavailable(&self) -> Option<String> {
         match self.launch.port {
             None => Some("the target does not say where it listens by default".to_owned()),
             Some(port) if !free_port::is_free(port) => Some(format!(

@@ -45,25 +45,25 @@ impl OverStrict {
     /// # Errors
     /// Invalid TOML or shape, a bad pattern, an entry without a reason.
     pub fn parse(text: &str) -> Result<Self, FileError> {
-        let failed = |what: String| FileError::new(FOLDER, format!("{LIST}.toml"), what);
-        let written: OverStrictFile =
+        let failed = |message: String| FileError::new(FOLDER, format!("{LIST}.toml"), message);
+        let file: OverStrictFile =
             toml::from_str(text).map_err(|error| failed(error.to_string()))?;
         let mut entries = Vec::new();
-        for one in written.over_strict {
-            if one.reason.trim().is_empty() {
+        for entry in file.over_strict {
+            if entry.reason.trim().is_empty() {
                 return Err(failed(format!(
                     "empty `reason` of the entry for {}",
-                    one.rules.join(", ")
+                    entry.rules.join(", ")
                 )));
             }
             let pattern =
                 |text: &String| Pattern::parse(text).map_err(|error| failed(error.to_string()));
-            for variant in &one.variants {
-                for rules in &one.rules {
+            for variant in &entry.variants {
+                for rules in &entry.rules {
                     entries.push(Entry {
                         variant: pattern(variant)?,
                         rules: pattern(rules)?,
-                        reason: one.reason.clone(),
+                        reason: entry.reason.clone(),
                     });
                 }
             }

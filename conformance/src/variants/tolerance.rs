@@ -102,14 +102,14 @@ impl Tolerance {
         let mut findings = Vec::new();
         for row in &self.rows {
             let id = &row.variant.id;
-            for (rule, what) in &row.failed {
+            for (rule, failure) in &row.failed {
                 if self.known.reason(id, rule).is_none() {
-                    findings.push(format!("{id}: {rule} fails: {what}"));
+                    findings.push(format!("{id}: {rule} fails: {failure}"));
                 }
             }
-            for (rule, why) in &row.stopped {
+            for (rule, reason) in &row.stopped {
                 if row.variant.silence(rule).is_none() {
-                    findings.push(format!("{id}: {rule} does not run: {why}"));
+                    findings.push(format!("{id}: {rule} does not run: {reason}"));
                 }
             }
         }

@@ -48,9 +48,9 @@ impl Variant {
     /// Invalid YAML or shape, an unknown key, a variant without effect, with a repeated name or
     /// without a permission, a bad pattern.
     pub fn parse(path: &str, text: &str) -> Result<Vec<Self>, FileError> {
-        entries(FOLDER, "variant", path, text, |one| {
-            let written = serde_json::from_value(one).map_err(|error| error.to_string())?;
-            Self::read(path, written)
+        entries(FOLDER, "variant", path, text, |value| {
+            let entry = serde_json::from_value(value).map_err(|error| error.to_string())?;
+            Self::read(path, entry)
         })
     }
 
@@ -78,23 +78,23 @@ impl Variant {
         Ok(variants?.into_iter().flatten().collect())
     }
 
-    fn read(path: &str, written: VariantFile) -> Result<Self, String> {
-        if written.does.trim().is_empty() || written.allowed_by.trim().is_empty() {
+    fn read(path: &str, entry: VariantFile) -> Result<Self, String> {
+        if entry.does.trim().is_empty() || entry.allowed_by.trim().is_empty() {
             return Err("`does` or `allowed-by` is empty".to_owned());
         }
-        let changes = match (written.changes.is_empty(), written.change.is_empty()) {
-            (true, _) => vec![written.change],
-            (false, true) => written.changes,
+        let changes = match (entry.changes.is_empty(), entry.change.is_empty()) {
+            (true, _) => vec![entry.change],
+            (false, true) => entry.changes,
             (false, false) => {
                 return Err("`changes` cannot be combined with other changes".to_owned());
             }
         };
         let api = Recipient::of_path(path).ok();
         Ok(Self {
-            id: format!("{path}/{}", written.variant),
-            does: written.does,
-            allowed_by: written.allowed_by,
-            stops: written
+            id: format!("{path}/{}", entry.variant),
+            does: entry.does,
+            allowed_by: entry.allowed_by,
+            stops: entry
                 .stops
                 .into_iter()
                 .map(|(rules, silence)| {

@@ -23,8 +23,8 @@ impl BundleError {
     }
 
     /// Creates the error of a file that cannot be used.
-    pub(super) fn of_file(path: &str, why: impl std::fmt::Display) -> Self {
-        Self::new(format!("bundle file `{path}`: {why}"))
+    pub(super) fn of_file(path: &str, reason: impl std::fmt::Display) -> Self {
+        Self::new(format!("bundle file `{path}`: {reason}"))
     }
 
     /// Creates the error of a bundle with errors in its policies.

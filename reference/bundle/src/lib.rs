@@ -87,11 +87,11 @@ impl Limits {
     /// Default limits, except that a file may have `bytes` bytes, and all files at least twice as
     /// many.
     pub fn of_file(bytes: u64) -> Self {
-        let usual = Self::default();
+        let defaults = Self::default();
         Self {
             file: bytes,
-            total: usual.total.max(bytes.saturating_mul(2)),
-            ..usual
+            total: defaults.total.max(bytes.saturating_mul(2)),
+            ..defaults
         }
     }
 }

@@ -28,10 +28,10 @@ impl Manifest {
     /// When the file is not a JSON object, a member is of the wrong type, roots overlap, or there
     /// are WebAssembly resolvers.
     pub(super) fn read(text: &[u8]) -> Result<Self, BundleError> {
-        let wrong = |why: String| BundleError::of_file(NAME, why);
-        let given = from_json_prefix(text).map_err(|error| wrong(error.to_string()))?;
-        let Value::Object(members) = &given else {
-            let message = format!("expected an object, found {}", given.kind());
+        let wrong = |reason: String| BundleError::of_file(NAME, reason);
+        let document = from_json_prefix(text).map_err(|error| wrong(error.to_string()))?;
+        let Value::Object(members) = &document else {
+            let message = format!("expected an object, found {}", document.kind());
             return Err(wrong(message));
         };
         Self::of(members).map_err(wrong)
@@ -40,20 +40,20 @@ impl Manifest {
     fn of(members: &Object) -> Result<Self, String> {
         let member = |name| members.get(name).filter(|value| **value != Value::Null);
         let mut manifest = Self::default();
-        if let Some(given) = member("revision") {
-            let text = given.as_str().ok_or("`revision` must be a string")?;
+        if let Some(value) = member("revision") {
+            let text = value.as_str().ok_or("`revision` must be a string")?;
             text.clone_into(&mut manifest.revision);
         }
-        if let Some(given) = member("roots") {
-            manifest.roots = roots(given)?;
+        if let Some(value) = member("roots") {
+            manifest.roots = roots(value)?;
         }
-        if let Some(given) = member("metadata") {
-            given.as_object().ok_or("`metadata` must be an object")?;
-            manifest.metadata = Some(given.clone());
+        if let Some(value) = member("metadata") {
+            value.as_object().ok_or("`metadata` must be an object")?;
+            manifest.metadata = Some(value.clone());
         }
         manifest.versions = Versions::read(members)?;
-        if let Some(given) = member("wasm") {
-            let resolvers = given.as_array().ok_or("`wasm` must be an array")?;
+        if let Some(value) = member("wasm") {
+            let resolvers = value.as_array().ok_or("`wasm` must be an array")?;
             if !resolvers.is_empty() {
                 return Err("decisions by WebAssembly (`wasm`) are not supported".to_owned());
             }
@@ -71,19 +71,19 @@ impl Manifest {
     pub fn to_value(&self) -> Value {
         let roots = self.roots.texts().iter();
         let roots: Vec<_> = roots.map(|root| Value::from(root.as_str())).collect();
-        let mut shown = Object::new();
-        shown.insert("revision", Value::from(self.revision.as_str()));
-        shown.insert("roots", Value::from(roots));
-        self.versions.show(&mut shown);
+        let mut object = Object::new();
+        object.insert("revision", Value::from(self.revision.as_str()));
+        object.insert("roots", Value::from(roots));
+        self.versions.show(&mut object);
         if let Some(metadata) = &self.metadata {
-            shown.insert("metadata", metadata.clone());
+            object.insert("metadata", metadata.clone());
         }
-        Value::from(shown)
+        Value::from(object)
     }
 }
 
-fn roots(given: &Value) -> Result<Roots, String> {
-    let items = given.as_array().ok_or("`roots` must be an array")?;
+fn roots(value: &Value) -> Result<Roots, String> {
+    let items = value.as_array().ok_or("`roots` must be an array")?;
     let texts = items.iter().map(Value::as_str).collect::<Option<Vec<_>>>();
     let texts = texts.ok_or("`roots` must be an array of strings")?;
     Roots::read(texts.into_iter())

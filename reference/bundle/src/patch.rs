@@ -33,30 +33,30 @@ pub enum Change {
 /// # Errors
 /// When the file does not list operations on paths.
 pub(super) fn read(text: &[u8]) -> Result<Vec<Operation>, BundleError> {
-    let wrong = |why: String| BundleError::of_file(NAME, why);
-    let given = from_json_prefix(text).map_err(|error| wrong(error.to_string()))?;
-    if given.as_object().is_none() {
-        let message = format!("expected an object, found {}", given.kind());
+    let wrong = |reason: String| BundleError::of_file(NAME, reason);
+    let document = from_json_prefix(text).map_err(|error| wrong(error.to_string()))?;
+    if document.as_object().is_none() {
+        let message = format!("expected an object, found {}", document.kind());
         return Err(wrong(message));
     }
-    let operations = match given.get("data") {
+    let operations = match document.get("data") {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Array(operations)) => operations,
         Some(_) => return Err(wrong("`data` must be an array".to_owned())),
     };
     let numbered = operations.iter().enumerate();
-    let read = numbered.map(|(at, given)| {
-        operation(given).map_err(|why| wrong(format!("operation {at} of `data`: {why}")))
+    let read = numbered.map(|(at, value)| {
+        operation(value).map_err(|reason| wrong(format!("operation {at} of `data`: {reason}")))
     });
     read.collect()
 }
 
-fn operation(given: &Value) -> Result<Operation, String> {
+fn operation(document: &Value) -> Result<Operation, String> {
     let text = |name| {
-        let text = given.get(name).and_then(Value::as_str);
+        let text = document.get(name).and_then(Value::as_str);
         text.ok_or(format!("`{name}` must be a string"))
     };
-    let value = || given.get("value").cloned().unwrap_or(Value::Null);
+    let value = || document.get("value").cloned().unwrap_or(Value::Null);
     let change = match text("op")? {
         "upsert" => Change::Upsert(value()),
         "replace" => Change::Replace(value()),

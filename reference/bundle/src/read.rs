@@ -170,7 +170,7 @@ fn folder(path: &str, manifest: &Manifest, folders: Folders) -> Result<Vec<Strin
         return Err(not_permitted(manifest, outside));
     }
     match folders == Folders::Encoded || manifest.roots.escape(&folder) {
-        true => roots::decoded(&folder).map_err(|why| BundleError::of_file(path, why)),
+        true => roots::decoded(&folder).map_err(|error| BundleError::of_file(path, error)),
         false => Ok(folder),
     }
 }

@@ -34,8 +34,8 @@ impl Roots {
     ///
     /// # Errors
     /// When a root contains another, is not UTF-8, or has a percent sign that begins no escape.
-    pub(super) fn read<'t>(given: impl Iterator<Item = &'t str>) -> Result<Self, String> {
-        let texts: Vec<_> = given
+    pub(super) fn read<'t>(roots: impl Iterator<Item = &'t str>) -> Result<Self, String> {
+        let texts: Vec<_> = roots
             .map(|text| text.trim_matches('/').to_owned())
             .collect();
         let mut written: Vec<_> = texts.iter().map(|text| split(text)).collect();

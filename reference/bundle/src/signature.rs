@@ -15,7 +15,7 @@ use super::{BundleError, File, manifest};
 const NAME: &str = ".signatures.json";
 
 /// Plugin name by which signers denote the built-in signature format.
-const USUAL: &str = "_default";
+const DEFAULT_PLUGIN: &str = "_default";
 
 /// Settings of signature verification.
 #[derive(Debug, Clone, Default)]
@@ -72,7 +72,7 @@ pub(super) fn check(
             None => Ok(()),
         };
     };
-    let wrong = |why: String| BundleError::of_file(NAME, why);
+    let wrong = |reason: String| BundleError::of_file(NAME, reason);
     let token = token(&signed.bytes).map_err(wrong)?;
     let verification = verification
         .ok_or_else(|| wrong("the bundle is signed, but no keys are configured".to_owned()))?;
@@ -82,14 +82,14 @@ pub(super) fn check(
 
 /// Extracts the only token of the file, a JSON Web Token.
 fn token(text: &[u8]) -> Result<String, String> {
-    let given = from_json_prefix(text).map_err(|error| error.to_string())?;
-    let plugin = given.get("plugin").and_then(Value::as_str);
-    if let Some(plugin) = plugin.filter(|plugin| !["", USUAL].contains(plugin)) {
+    let document = from_json_prefix(text).map_err(|error| error.to_string())?;
+    let plugin = document.get("plugin").and_then(Value::as_str);
+    if let Some(plugin) = plugin.filter(|plugin| !["", DEFAULT_PLUGIN].contains(plugin)) {
         return Err(format!(
             "signatures by the plugin `{plugin}` are not supported"
         ));
     }
-    let tokens = given.get("signatures").and_then(Value::as_array);
+    let tokens = document.get("signatures").and_then(Value::as_array);
     let mut tokens = tokens.into_iter().flat_map(|tokens| tokens.iter());
     match (tokens.next().and_then(Value::as_str), tokens.next()) {
         (Some(token), None) => Ok(token.to_owned()),
@@ -124,9 +124,9 @@ fn read_files(
         "" => &key.scope,
         scope => scope,
     };
-    let given = text(&claims, "scope").unwrap_or_default();
-    if given != *scope {
-        return Err(format!("the scope is `{given}`, not `{scope}`"));
+    let declared_scope = text(&claims, "scope").unwrap_or_default();
+    if declared_scope != *scope {
+        return Err(format!("the scope is `{declared_scope}`, not `{scope}`"));
     }
     let files = claims.get("files").and_then(Value::as_array);
     let files = files.into_iter().flat_map(|files| files.iter());
@@ -153,7 +153,7 @@ fn compare(
 ) -> Result<(), BundleError> {
     let excluded = excluded(&verification.exclude_files)?;
     for file in files {
-        let wrong = |why: &str| BundleError::of_file(&file.path, why);
+        let wrong = |reason: &str| BundleError::of_file(&file.path, reason);
         let found = listed.remove(&file.path);
         if excluded.is_match(&file.path) {
             continue;
@@ -186,7 +186,7 @@ fn signed(file: &File) -> Result<Vec<u8>, BundleError> {
         "data.yaml" | "data.yml" => from_yaml(&file.bytes).map_err(|error| error.to_string()),
         _ => return Ok(file.bytes.clone()),
     };
-    let document = document.map_err(|why| BundleError::of_file(&file.path, why))?;
+    let document = document.map_err(|reason| BundleError::of_file(&file.path, reason))?;
     Ok(canonical(&document))
 }
 

@@ -20,13 +20,13 @@ impl Versions {
     pub fn read(members: &Object) -> Result<Self, String> {
         let member = |name| members.get(name).filter(|value| **value != Value::Null);
         let mut versions = Self::default();
-        if let Some(given) = member("rego_version") {
-            versions.all = Some(version(given, "rego_version")?);
+        if let Some(value) = member("rego_version") {
+            versions.all = Some(version(value, "rego_version")?);
         }
-        if let Some(given) = member("file_rego_versions") {
-            let given = given.as_object();
-            let given = given.ok_or("`file_rego_versions` must be an object")?;
-            versions.files = given.iter().map(file_version).collect::<Result<_, _>>()?;
+        if let Some(value) = member("file_rego_versions") {
+            let value = value.as_object();
+            let value = value.ok_or("`file_rego_versions` must be an object")?;
+            versions.files = value.iter().map(file_version).collect::<Result<_, _>>()?;
         }
         Ok(versions)
     }
@@ -59,20 +59,20 @@ fn number(version: Version) -> Value {
     Value::from(i64::from(version.number()))
 }
 
-fn version(given: &Value, of: &str) -> Result<Version, String> {
-    let number = match given {
+fn version(value: &Value, of: &str) -> Result<Version, String> {
+    let number = match value {
         Value::Number(number) => number.as_i64(),
         _ => None,
     };
     number
         .and_then(Version::of_number)
-        .ok_or_else(|| format!("`{of}`: the version of Rego must be 0 or 1, found {given}"))
+        .ok_or_else(|| format!("`{of}`: the version of Rego must be 0 or 1, found {value}"))
 }
 
-fn file_version((pattern, given): (&Value, &Value)) -> Result<(GlobMatcher, Version), String> {
+fn file_version((pattern, value): (&Value, &Value)) -> Result<(GlobMatcher, Version), String> {
     let text = pattern.as_str().unwrap_or_default();
     let of = format!("file_rego_versions.{text}");
-    let version = version(given, &of)?;
+    let version = version(value, &of)?;
     let pattern = Glob::new(text).map_err(|error| format!("`{of}`: {error}"))?;
     Ok((pattern.compile_matcher(), version))
 }

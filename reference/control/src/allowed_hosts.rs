@@ -20,11 +20,11 @@ const LOOPBACK: &[&str] = &[
 /// in an IPv6 address, as with NAT64, is returned as IPv4. An unspecified address (`0.0.0.0` or
 /// `::`) is returned as the loopback address, to which systems connect instead.
 fn address(host: &str) -> Option<IpAddr> {
-    let bare = host
+    let unbracketed = host
         .strip_prefix('[')
         .and_then(|host| host.strip_suffix(']'));
-    let address = match bare.unwrap_or(host).parse().ok()? {
-        IpAddr::V6(v6) => held(v6).map_or(IpAddr::V6(v6), IpAddr::V4),
+    let address = match unbracketed.unwrap_or(host).parse().ok()? {
+        IpAddr::V6(v6) => embedded_ipv4(v6).map_or(IpAddr::V6(v6), IpAddr::V4),
         v4 => v4,
     };
     Some(match address {
@@ -35,15 +35,16 @@ fn address(host: &str) -> Option<IpAddr> {
 }
 
 /// Extracts the IPv4 address embedded in an IPv6 address: mapped, translated, compatible or NAT64.
-fn held(v6: Ipv6Addr) -> Option<Ipv4Addr> {
-    let last = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
+fn embedded_ipv4(v6: Ipv6Addr) -> Option<Ipv4Addr> {
+    let from_halves =
+        |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
     match v6.segments() {
         // `::` and `::1` embed no IPv4 address.
         [0, 0, 0, 0, 0, 0, 0, 0 | 1] => None,
         [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
         | [0, 0, 0, 0, 0xffff, 0, high, low]
         | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
-        | [0x64, 0xff9b, 1, _, _, _, high, low] => Some(last(high, low)),
+        | [0x64, 0xff9b, 1, _, _, _, high, low] => Some(from_halves(high, low)),
         _ => None,
     }
 }
@@ -120,8 +121,8 @@ fn literal(text: &str) -> String {
         (Some(address), None) => in_brackets(address),
         (None, _) => text.to_owned(),
     };
-    let inner = text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-    match inner {
+    let bracketed = text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    match bracketed {
         Some((address, rest)) if address.contains(':') => format!("[[]{address}[]]{rest}"),
         _ => text,
     }

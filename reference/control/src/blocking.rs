@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 #[derive(Debug, thiserror::Error)]
 pub(super) enum JoinFailure {
     #[error("not done within {0} s")]
-    Late(u64),
+    TimedOut(u64),
     #[error("the work ended unexpectedly")]
     Ended,
     #[error("no thread to work on: {0}")]
@@ -38,15 +38,15 @@ pub(super) async fn run<T: Send + 'static>(
 ) -> Result<T, JoinFailure> {
     let cancel = Cancel(Arc::default());
     let cancelled = Arc::clone(&cancel.0);
-    let (done, waiting) = oneshot::channel();
+    let (sender, receiver) = oneshot::channel();
     let thread = std::thread::Builder::new().name("blocking".to_owned());
     let spawned = thread.spawn(move || {
         // The caller may have stopped waiting.
-        let _ = done.send(work(&cancelled));
+        let _ = sender.send(work(&cancelled));
     });
     spawned.map_err(JoinFailure::Thread)?;
-    match tokio::time::timeout(limit, waiting).await {
-        Ok(done) => done.map_err(|_| JoinFailure::Ended),
-        Err(_) => Err(JoinFailure::Late(limit.as_secs())),
+    match tokio::time::timeout(limit, receiver).await {
+        Ok(result) => result.map_err(|_| JoinFailure::Ended),
+        Err(_) => Err(JoinFailure::TimedOut(limit.as_secs())),
     }
 }

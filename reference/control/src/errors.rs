@@ -15,7 +15,7 @@ impl From<StoreError> for ApiError {
     fn from(failure: StoreError) -> Self {
         if let Some(database_failure) = failure
             .database_failure()
-            .filter(|database_failure| database_failure.may_pass())
+            .filter(|database_failure| database_failure.is_transient())
         {
             tracing::warn!(%failure, "the database cannot be used");
             return Self::new(Code::Unavailable, database_failure.to_string());

@@ -26,10 +26,10 @@ struct KeyringState {
 
 impl Keyring {
     /// Creates a keyring with an active key and further keys.
-    pub(crate) fn new(current: Cipher, further: Vec<Cipher>) -> Self {
+    pub(crate) fn new(current: Cipher, previous: Vec<Cipher>) -> Self {
         let active = Arc::new(current);
         let mut ciphers = vec![Arc::clone(&active)];
-        ciphers.extend(further.into_iter().map(Arc::new));
+        ciphers.extend(previous.into_iter().map(Arc::new));
         Self(ArcSwap::from_pointee(KeyringState { ciphers, active }))
     }
 
@@ -38,11 +38,11 @@ impl Keyring {
     /// # Errors
     /// `OtherKey` when no key opens the key check; then nothing changes.
     pub(crate) fn adopt(&self, check: &str) -> Result<(), CipherError> {
-        let held = self.0.load_full();
+        let state = self.0.load_full();
         let opens = |cipher: &&Arc<Cipher>| cipher.open(KEY_CHECK, check).is_ok();
-        let active = held.ciphers.iter().find(opens);
+        let active = state.ciphers.iter().find(opens);
         let active = Arc::clone(active.ok_or(CipherError::OtherKey)?);
-        let ciphers = held.ciphers.clone();
+        let ciphers = state.ciphers.clone();
         self.0.store(Arc::new(KeyringState { ciphers, active }));
         Ok(())
     }
@@ -55,9 +55,9 @@ impl Keyring {
     /// Returns true if one of the keys has the id in the key check; true for a key check without an
     /// id.
     pub(crate) fn knows(&self, check: &str) -> bool {
-        let held = self.0.load();
+        let state = self.0.load();
         match key_id(check) {
-            Some(id) => held.ciphers.iter().any(|cipher| cipher.id() == id),
+            Some(id) => state.ciphers.iter().any(|cipher| cipher.id() == id),
             None => true,
         }
     }
@@ -74,8 +74,8 @@ impl Keyring {
 
     /// Decrypts a value that any of the keys sealed under the name.
     pub(crate) fn open(&self, name: &str, sealed: &str) -> Result<Zeroizing<Vec<u8>>, CipherError> {
-        let held = self.0.load();
-        let mut opened = held.ciphers.iter().map(|cipher| cipher.open(name, sealed));
+        let state = self.0.load();
+        let mut opened = state.ciphers.iter().map(|cipher| cipher.open(name, sealed));
         opened
             .find(Result::is_ok)
             .unwrap_or(Err(CipherError::OtherKey))

@@ -66,7 +66,7 @@ const BODY_LIMIT: usize = 8 << 20;
 const QUICK_BODY: usize = 16 << 10;
 
 /// Maximum number of concurrent requests; further requests wait for a permit.
-const RUNNING: usize = 64;
+const MAX_CONCURRENT_REQUESTS: usize = 64;
 
 /// State of the control plane, shared by all requests.
 #[derive(Debug)]
@@ -124,7 +124,7 @@ pub async fn open(options: &Options) -> Result<Arc<Control>, StartError> {
         health: Health::default(),
         settings,
         metrics: Metrics::default(),
-        running: Arc::new(Semaphore::new(RUNNING)),
+        running: Arc::new(Semaphore::new(MAX_CONCURRENT_REQUESTS)),
     };
     let declared = control.apply(config, &control.cipher).await?;
     info!(declared, "the control plane is open");
@@ -155,7 +155,7 @@ impl Service for Control {
         // Public endpoints, such as health checks, require no permit: they respond even when
         // requests that wait for the database have taken all permits.
         let found = find_route(&request, &self.prefix);
-        let works = match &found {
+        let needs_permit = match &found {
             Ok(RouteMatch::Found { route, .. }) => !route.endpoint.is_public(),
             Ok(RouteMatch::MethodNotAllowed { routes }) => {
                 !routes.iter().all(|route| route.endpoint.is_public())
@@ -163,13 +163,13 @@ impl Service for Control {
             Ok(RouteMatch::NotFound) | Err(_) => true,
         };
         let quick = is_quick(&request, &found);
-        let permit = match works {
+        let permit = match needs_permit {
             true => Arc::clone(&self.running).acquire_owned().await.ok(),
             false => None,
         };
         let control = Arc::clone(self);
-        let answered = async move {
-            let begun = Instant::now();
+        let response = async move {
+            let started = Instant::now();
             let method = request.method.clone();
             let mut handler = "none";
             let reply = control.route_in_time(request, found, &mut handler).await;
@@ -177,21 +177,21 @@ impl Service for Control {
                 control.store.probe().suspect();
             }
             drop(permit);
-            let took = begun.elapsed();
+            let elapsed = started.elapsed();
             control
                 .metrics
-                .answered(handler, &method, reply.status, took);
+                .observe_request(handler, &method, reply.status, elapsed);
             reply
         };
         let runtime = self.store.runtime();
-        let answered = match works && !quick {
+        let response = match needs_permit && !quick {
             true => {
-                let waiting = runtime.clone();
-                runtime.spawn_blocking(move || waiting.block_on(answered))
+                let handle = runtime.clone();
+                runtime.spawn_blocking(move || handle.block_on(response))
             }
-            false => runtime.spawn(answered),
+            false => runtime.spawn(response),
         };
-        answered.await.unwrap_or_else(|failure| {
+        response.await.unwrap_or_else(|failure| {
             error!(%failure, "the handler panicked");
             ApiError::server_failed().reply()
         })
@@ -276,8 +276,9 @@ impl Control {
 /// Returns true if a request needs so little processor time that a connection thread may handle it.
 /// Large definitions take longer to parse, and lists and indented output to serialize.
 fn is_quick(request: &Request, found: &Result<ControlMatch, ApiError>) -> bool {
-    let of_one = matches!(found, Ok(RouteMatch::Found { segments, .. }) if !segments.is_empty());
-    of_one && request.body.len() <= QUICK_BODY && !request.flag("pretty")
+    let names_one_resource =
+        matches!(found, Ok(RouteMatch::Found { segments, .. }) if !segments.is_empty());
+    names_one_resource && request.body.len() <= QUICK_BODY && !request.flag("pretty")
 }
 
 /// Finds the route of a request whose path begins with the prefix. `HEAD` is routed as `GET`.

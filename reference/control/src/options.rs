@@ -201,8 +201,8 @@ impl Options {
     /// # Errors
     /// When there is no usable key for the database.
     pub(super) fn keyring(&self, contents: &Contents) -> Result<Keyring, StartError> {
-        if let Some(given) = self.given_keyring()? {
-            return Ok(given);
+        if let Some(keyring) = self.given_keyring()? {
+            return Ok(keyring);
         }
         let current = match self.check_database()? {
             Database::Memory => Cipher::ephemeral()?,
@@ -234,7 +234,7 @@ impl Options {
     /// # Errors
     /// When a given key cannot be used.
     pub(super) fn given_keyring(&self) -> Result<Option<Keyring>, StartError> {
-        let given = match (&self.encryption_key_file, self.check_database()?) {
+        let key = match (&self.encryption_key_file, self.check_database()?) {
             (Some(path), _) => Some(Cipher::from_file(path)),
             (None, database) => from_variable(KEY_VARIABLE).or_else(|| match database {
                 Database::File(file) => {
@@ -245,7 +245,7 @@ impl Options {
                 Database::Memory | Database::Postgres => None,
             }),
         };
-        match given {
+        match key {
             Some(current) => Ok(Some(Keyring::new(current?, self.previous_keys()?))),
             None => Ok(None),
         }

@@ -11,7 +11,7 @@ use http_server::{ApiError, Request};
 const MAX_PAGE: u32 = 100;
 
 /// Number of bytes in a cursor that are a checksum of the collection and the position.
-const CHECK: usize = 4;
+const CHECK_BYTES: usize = 4;
 
 /// Parameters `limit` and `cursor` of a request for a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,21 +33,21 @@ impl Page {
     /// `invalid_parameter` when the limit is not a positive integer, or the cursor was not issued
     /// for this collection.
     pub(crate) fn read(kind: Kind, request: &Request) -> Result<Self, ApiError> {
-        let given = |name| request.parameter(name).filter(|value| !value.is_empty());
+        let non_empty = |name| request.parameter(name).filter(|value| !value.is_empty());
         Ok(Self {
-            after: given("cursor").map_or(Ok(0), |cursor| after(kind, cursor))?,
+            after: non_empty("cursor").map_or(Ok(0), |cursor| after(kind, cursor))?,
             limit: limit_of(request, MAX_PAGE)?,
         })
     }
 }
 
-/// Parses `limit`; without one, returns `most`, which is also the maximum.
+/// Parses `limit`; without one, returns `max`, which is also the maximum.
 ///
 /// # Errors
 /// `invalid_parameter` when it is not a positive integer.
-pub(crate) fn limit_of(request: &Request, most: u32) -> Result<u32, ApiError> {
-    let given = request.parameter("limit").filter(|value| !value.is_empty());
-    given.map_or(Ok(most), |text| Ok(limit(text)?.min(most)))
+pub(crate) fn limit_of(request: &Request, max: u32) -> Result<u32, ApiError> {
+    let parameter = request.parameter("limit").filter(|value| !value.is_empty());
+    parameter.map_or(Ok(max), |text| Ok(limit(text)?.min(max)))
 }
 
 fn limit(text: &str) -> Result<u32, ApiError> {
@@ -70,23 +70,23 @@ pub(crate) fn cursor(kind: Kind, id: i64) -> String {
 }
 
 fn after(kind: Kind, cursor: &str) -> Result<i64, ApiError> {
-    let foreign = || {
+    let invalid = || {
         let message = format!("`cursor` was not given out for a list of {kind}s");
         ApiError::invalid_parameter(message)
     };
-    let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| foreign())?;
-    let (id, proof) = bytes.split_first_chunk().ok_or_else(foreign)?;
+    let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| invalid())?;
+    let (id, proof) = bytes.split_first_chunk().ok_or_else(invalid)?;
     let id = i64::from_be_bytes(*id);
     if proof == check(kind, id) {
         Ok(id)
     } else {
-        Err(foreign())
+        Err(invalid())
     }
 }
 
 /// Computes the checksum that detects cursors of other collections and invalid ones; it is not a
 /// secret.
-fn check(kind: Kind, id: i64) -> [u8; CHECK] {
+fn check(kind: Kind, id: i64) -> [u8; CHECK_BYTES] {
     let mut hash = Sha256::new();
     hash.update(kind.name());
     hash.update(id.to_be_bytes());

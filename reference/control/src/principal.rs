@@ -121,8 +121,8 @@ impl Keys {
             return None;
         }
         let digest = KeyDigest::of(key);
-        let (known, principal) = self.0.get_key_value(&digest)?;
-        bool::from(known.0.ct_eq(&digest.0)).then_some(principal)
+        let (stored, principal) = self.0.get_key_value(&digest)?;
+        bool::from(stored.0.ct_eq(&digest.0)).then_some(principal)
     }
 }
 

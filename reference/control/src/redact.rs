@@ -14,10 +14,10 @@ const HIDDEN: &str = "***";
 const REPLACED: char = char::REPLACEMENT_CHARACTER;
 
 /// Minimum length of a string that is masked, in bytes: shorter ones also occur in ordinary words.
-const SHORTEST: usize = 4;
+const MIN_SECRET_LENGTH: usize = 4;
 
 /// Members of a secret that are not confidential, such as its type.
-const OPEN: &[&str] = &[
+const PUBLIC_MEMBERS: &[&str] = &[
     "type",
     "in",
     "issuer",
@@ -34,7 +34,7 @@ pub(super) fn redact<'s>(mut message: String, secrets: impl Iterator<Item = &'s 
             if let Value::Object(members) = &value {
                 let secret = members
                     .iter()
-                    .filter(|(name, _)| !OPEN.contains(&name.as_str()));
+                    .filter(|(name, _)| !PUBLIC_MEMBERS.contains(&name.as_str()));
                 secret.for_each(|(_, value)| hide(&mut message, value));
             }
             wipe(&mut value);
@@ -47,45 +47,56 @@ pub(super) fn redact<'s>(mut message: String, secrets: impl Iterator<Item = &'s 
 /// password stays visible, because it is only a login name.
 fn without_address_secrets(message: &str) -> String {
     const AFTER: &str = "://";
-    let mut shown = String::with_capacity(message.len());
+    let mut redacted = String::with_capacity(message.len());
     let mut rest = message;
-    while let Some((before, behind)) = rest.split_once(AFTER) {
+    while let Some((before, after_scheme)) = rest.split_once(AFTER) {
         let is_ssh = before.ends_with("ssh");
-        shown.push_str(before);
-        shown.push_str(AFTER);
-        let end = behind.find(char::is_whitespace).unwrap_or(behind.len());
-        let (address, after) = behind.split_at_checked(end).unwrap_or((behind, ""));
+        redacted.push_str(before);
+        redacted.push_str(AFTER);
+        let end = after_scheme
+            .find(char::is_whitespace)
+            .unwrap_or(after_scheme.len());
+        let (address, after) = after_scheme
+            .split_at_checked(end)
+            .unwrap_or((after_scheme, ""));
         let closed = address.trim_end_matches([')', ']', '>', '`', '"', '\'', ':', ';', ',', '.']);
         let authority = closed.find(['/', '?', '#']).unwrap_or(closed.len());
-        let (authority, place) = closed.split_at_checked(authority).unwrap_or((closed, ""));
+        let (authority, path_and_query) =
+            closed.split_at_checked(authority).unwrap_or((closed, ""));
         match authority.rsplit_once('@') {
             Some((user, host)) if !is_ssh || user.contains(':') => {
-                shown.push_str(HIDDEN);
-                shown.push('@');
-                shown.push_str(host);
+                redacted.push_str(HIDDEN);
+                redacted.push('@');
+                redacted.push_str(host);
             }
-            _ => shown.push_str(authority),
+            _ => redacted.push_str(authority),
         }
-        match place.find(['?', '#']) {
+        match path_and_query.find(['?', '#']) {
             Some(query) => {
-                shown.push_str(place.get(..=query).unwrap_or_default());
-                shown.push_str(HIDDEN);
+                redacted.push_str(path_and_query.get(..=query).unwrap_or_default());
+                redacted.push_str(HIDDEN);
             }
-            None => shown.push_str(place),
+            None => redacted.push_str(path_and_query),
         }
-        shown.push_str(address.get(closed.len()..).unwrap_or_default());
+        redacted.push_str(address.get(closed.len()..).unwrap_or_default());
         rest = after;
     }
-    shown.push_str(rest);
-    shown
+    redacted.push_str(rest);
+    redacted
 }
 
 /// Truncates a message, and replaces control characters, which terminals interpret and PostgreSQL
 /// cannot store.
 pub(super) fn shorten(message: &str) -> String {
-    let is_hidden = |at: char| at.is_control() && !matches!(at, '\n' | '\t');
-    let shown = |at| if is_hidden(at) { REPLACED } else { at };
-    let mut characters = message.chars().map(shown);
+    let is_hidden = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
+    let replace_control = |character| {
+        if is_hidden(character) {
+            REPLACED
+        } else {
+            character
+        }
+    };
+    let mut characters = message.chars().map(replace_control);
     let mut short: String = characters.by_ref().take(MAX_MESSAGE_CHARS).collect();
     if characters.next().is_some() {
         short.push('…');
@@ -99,7 +110,7 @@ fn hide(message: &mut String, value: &Value) {
             // The lines of a multi-line key may appear separately in a message.
             let lines = text.lines().map(str::trim);
             for part in std::iter::once(text.trim()).chain(lines) {
-                if part.len() >= SHORTEST && message.contains(part) {
+                if part.len() >= MIN_SECRET_LENGTH && message.contains(part) {
                     *message = message.replace(part, HIDDEN);
                 }
             }
@@ -150,13 +161,13 @@ mod tests {
             ("at line two: no", "at ***: no"),
             ("", ""),
         ] {
-            let shown = redact(message.to_owned(), [&secret].into_iter());
-            assert_eq!(shown, expected);
+            let redacted = redact(message.to_owned(), [&secret].into_iter());
+            assert_eq!(redacted, expected);
         }
         let long = "ü".repeat(5000);
         let cut = shorten(&long);
         assert_eq!(cut.chars().count(), MAX_MESSAGE_CHARS + 1);
-        let shown = shorten("a\0b\u{1b}[2Jc\r\nd\te");
-        assert_eq!(shown, "a\u{fffd}b\u{fffd}[2Jc\u{fffd}\nd\te");
+        let shortened = shorten("a\0b\u{1b}[2Jc\r\nd\te");
+        assert_eq!(shortened, "a\u{fffd}b\u{fffd}[2Jc\u{fffd}\nd\te");
     }
 }

@@ -23,16 +23,16 @@ impl Control {
     /// # Errors
     /// When a file, a key or a definition cannot be used; then nothing changes.
     pub async fn reload(&self) -> Result<(), StartError> {
-        let given = self.options.given_keyring()?;
-        let cipher = given.as_ref().unwrap_or(&self.cipher);
+        let keyring = self.options.given_keyring()?;
+        let cipher = keyring.as_ref().unwrap_or(&self.cipher);
         cipher
             .adopt(&self.store.key_check().await?)
             .map_err(refused)?;
         let config = config::read(&self.options.config).map_err(refused)?;
         let config = config.sealed(cipher).map_err(refused)?;
         self.apply(config, cipher).await?;
-        if let Some(given) = &given {
-            self.cipher.replace(given);
+        if let Some(keyring) = &keyring {
+            self.cipher.replace(keyring);
         }
         Ok(())
     }
@@ -56,8 +56,8 @@ impl Control {
                     cipher
                         .adopt(&self.store.key_check().await?)
                         .map_err(refused)?;
-                    let again = config::read(&self.options.config).map_err(refused)?;
-                    config = again.sealed(cipher).map_err(refused)?;
+                    let reread = config::read(&self.options.config).map_err(refused)?;
+                    config = reread.sealed(cipher).map_err(refused)?;
                 }
                 Err(failure) => return Err(StartError::new(format!("configuration: {failure}"))),
             }
@@ -73,8 +73,8 @@ impl Control {
     async fn settle(&self, config: &mut Config) -> Result<(), StartError> {
         let Config { keys, entries, .. } = config;
         let roots = &self.options.bundle_root;
-        let settled = startup_migration::migrate(&self.store, keys, entries, roots).await;
-        settled.map_err(refused)
+        let migrated = startup_migration::migrate(&self.store, keys, entries, roots).await;
+        migrated.map_err(refused)
     }
 
     /// Makes the key of a concurrent rotation the active one, if this server has it.

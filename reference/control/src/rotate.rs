@@ -47,12 +47,12 @@ impl RotateKey {
                 "the database holds nothing of a control plane",
             ));
         }
-        let both = Keyring::new(self.new_key()?, vec![old]);
+        let keyring = Keyring::new(self.new_key()?, vec![old]);
         let new = Keyring::new(new, Vec::new());
         let store = Store::connect(&self.database).await?;
         let rotated = store.rotate_key(
-            |check| both.adopt(check).and_then(|()| new.check()),
-            |name, sealed| new.seal(name, &both.open(name, sealed)?),
+            |check| keyring.adopt(check).and_then(|()| new.check()),
+            |name, sealed| new.seal(name, &keyring.open(name, sealed)?),
         );
         let secrets = rotated.await;
         let secrets = secrets.map_err(|failure| StartError::new(failure.to_string()))?;
@@ -60,7 +60,7 @@ impl RotateKey {
     }
 
     fn new_key(&self) -> Result<Cipher, StartError> {
-        let given = match &self.new_encryption_key_file {
+        let key = match &self.new_encryption_key_file {
             Some(path) => Some(Cipher::from_file(path)),
             None => from_variable(NEW_KEY_VARIABLE),
         };
@@ -69,16 +69,16 @@ impl RotateKey {
                 "there is no new key: give --new-encryption-key-file or {NEW_KEY_VARIABLE}"
             ))
         };
-        Ok(given.ok_or_else(missing)??)
+        Ok(key.ok_or_else(missing)??)
     }
 
     fn old_key(&self) -> Result<Cipher, StartError> {
-        let given = match &self.encryption_key_file {
+        let key = match &self.encryption_key_file {
             Some(path) => Some(Cipher::from_file(path)),
             None => from_variable(KEY_VARIABLE),
         };
-        match (given, self.database.database()) {
-            (Some(given), _) => Ok(given?),
+        match (key, self.database.database()) {
+            (Some(key), _) => Ok(key?),
             (None, Some(Database::File(file))) => Ok(Cipher::from_file(&key_beside(&file))?),
             (None, _) => Err(StartError::new(format!(
                 "there is no old key: give --encryption-key-file or {KEY_VARIABLE}"

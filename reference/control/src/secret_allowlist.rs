@@ -22,7 +22,7 @@ impl SecretAllowlist {
     /// When its host patterns are invalid.
     pub(super) fn of(name: &str, secret: &Secret, over_http: bool) -> Result<Self, String> {
         let hosts = secret.allowed_hosts().map(AllowedHosts::read).transpose();
-        let hosts = hosts.map_err(|why| format!("secret `{name}`: allowed_hosts: {why}"))?;
+        let hosts = hosts.map_err(|error| format!("secret `{name}`: allowed_hosts: {error}"))?;
         Ok(Self {
             name: name.to_owned(),
             hosts,
@@ -121,8 +121,9 @@ mod tests {
             let checked =
                 SecretAllowlist::of("k", &secret, over_http)?.check_url(&Url::parse(url)?);
             let message = checked.err().unwrap_or_default();
-            let fits = message.contains(expected) && message.is_empty() == expected.is_empty();
-            assert!(fits, "{hosts} {url}: {message}");
+            let is_expected =
+                message.contains(expected) && message.is_empty() == expected.is_empty();
+            assert!(is_expected, "{hosts} {url}: {message}");
         }
         Ok(())
     }

@@ -24,7 +24,7 @@ const GOOGLE: &str = "storage.googleapis.com";
 const AMAZON: &[&str] = &[".amazonaws.com", ".amazonaws.com.cn"];
 
 /// Timeout for resolving symbolic links on a disk.
-const LIMIT: Duration = Duration::from_secs(5);
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Limit on the number of threads that wait for disks.
 static LOOKUPS: Semaphore = Semaphore::const_new(16);
@@ -40,9 +40,9 @@ pub(super) async fn find(
     if storage.filesystem.is_none() {
         return Ok(places(&storage, &roots));
     }
-    let permit = tokio::time::timeout(LIMIT, LOOKUPS.acquire()).await;
-    let permit = permit.map_err(|_| JoinFailure::Late(LIMIT.as_secs()))?;
-    blocking::run(LIMIT, move |_| {
+    let permit = tokio::time::timeout(LOOKUP_TIMEOUT, LOOKUPS.acquire()).await;
+    let permit = permit.map_err(|_| JoinFailure::TimedOut(LOOKUP_TIMEOUT.as_secs()))?;
+    blocking::run(LOOKUP_TIMEOUT, move |_| {
         let places = places(&storage, &roots);
         drop(permit);
         places
@@ -129,13 +129,15 @@ pub(super) fn is_below(
     } else {
         return true;
     };
-    let own = format!("{prefix}/{name}");
-    let plain = |text: &str| -> Vec<Vec<u8>> { segments(text.as_bytes()) };
-    let is_inside = |path: Vec<Vec<u8>>, own: Vec<Vec<u8>>| {
-        path.len() > own.len() && path.starts_with(&own) && !path.contains(&b"..".to_vec())
+    let owner_folder = format!("{prefix}/{name}");
+    let split = |text: &str| -> Vec<Vec<u8>> { segments(text.as_bytes()) };
+    let is_inside = |path: Vec<Vec<u8>>, owner_folder: Vec<Vec<u8>>| {
+        path.len() > owner_folder.len()
+            && path.starts_with(&owner_folder)
+            && !path.contains(&b"..".to_vec())
     };
-    is_inside(plain(&path), plain(&own))
-        && is_inside(segments(&decoded(&path)), segments(&decoded(&own)))
+    is_inside(split(&path), split(&owner_folder))
+        && is_inside(segments(&decoded(&path)), segments(&decoded(&owner_folder)))
 }
 
 /// Returns the server of a bucket, and the path in front of the bucket name: a bucket in the host
@@ -152,14 +154,14 @@ fn endpoint(aws: &Aws) -> (String, String) {
         let bucket = bucket.trim_end_matches('.');
         return (GOOGLE.to_owned(), format!("{bucket}/{folder}"));
     }
-    let own = AMAZON.iter().find_map(|end| host.strip_suffix(end));
-    let Some(own) = own else {
+    let host_prefix = AMAZON.iter().find_map(|suffix| host.strip_suffix(suffix));
+    let Some(host_prefix) = host_prefix else {
         return (server, folder);
     };
-    let labels: Vec<&str> = own.split('.').collect();
+    let labels: Vec<&str> = host_prefix.split('.').collect();
     let service = |label: &&str| *label == "s3" || label.starts_with("s3-");
-    let at = labels.iter().position(service).unwrap_or_default();
-    let bucket = labels.get(..at).unwrap_or_default().join(".");
+    let index = labels.iter().position(service).unwrap_or_default();
+    let bucket = labels.get(..index).unwrap_or_default().join(".");
     ("s3".to_owned(), format!("{bucket}/{folder}"))
 }
 
@@ -198,8 +200,8 @@ fn resolved_segments(path: &str) -> Vec<Vec<u8>> {
 /// Returns the segments of a path that are neither empty nor `.`.
 fn segments(path: &[u8]) -> Vec<Vec<u8>> {
     let segments = path.split(|byte| *byte == b'/');
-    let kept = segments.filter(|segment| !matches!(*segment, b"" | b"."));
-    kept.map(<[u8]>::to_vec).collect()
+    let non_empty = segments.filter(|segment| !matches!(*segment, b"" | b"."));
+    non_empty.map(<[u8]>::to_vec).collect()
 }
 
 /// Percent-decodes a string in one pass until it contains no valid escape.
@@ -316,22 +318,25 @@ mod tests {
         std::os::unix::fs::symlink(&root, folder.path().join("other"))?;
         let other = folder.path().join("other");
         let roots = [root.clone(), other.clone()];
-        let read = |text: &str| -> Result<BTreeSet<String>, serde_json::Error> {
+        let digests_of = |text: &str| -> Result<BTreeSet<String>, serde_json::Error> {
             let text = text.replace("ROOT", &root.to_string_lossy());
             let text = text.replace("OTHER", &other.to_string_lossy());
             Ok(places(&serde_json::from_str(&text)?, &roots).own)
         };
-        for (at, group) in SAME.iter().enumerate() {
+        for (index, group) in SAME.iter().enumerate() {
             let first = group.first().copied().unwrap_or_default();
-            for one in *group {
-                let (own, first) = (read(one)?, read(first)?);
-                assert!(!own.is_disjoint(&first), "{one} is another place");
-                for other in SAME.iter().skip(at + 1).copied().flatten() {
-                    assert!(own.is_disjoint(&read(other)?), "{one} is {other}");
+            for storage in *group {
+                let (digests, first) = (digests_of(storage)?, digests_of(first)?);
+                assert!(!digests.is_disjoint(&first), "{storage} is another place");
+                for other in SAME.iter().skip(index + 1).copied().flatten() {
+                    assert!(
+                        digests.is_disjoint(&digests_of(other)?),
+                        "{storage} is {other}"
+                    );
                 }
             }
         }
-        assert_eq!(read("{}")?, BTreeSet::new());
+        assert_eq!(digests_of("{}")?, BTreeSet::new());
         Ok(())
     }
 

@@ -35,9 +35,9 @@ impl Control {
             && !principal.manages_all()
             && !storage_location::is_below(&storage, prefix, principal.name(), &roots)
         {
-            let own = format!("{prefix}/{}/", principal.name());
-            let own = own.trim_start_matches('/');
-            return Err(errors::outside_prefix(principal.name(), own));
+            let owner_folder = format!("{prefix}/{}/", principal.name());
+            let owner_folder = owner_folder.trim_start_matches('/');
+            return Err(errors::outside_prefix(principal.name(), owner_folder));
         }
         let places = storage_location::find(storage, roots).await;
         entry.places = places.map_err(|failure| {

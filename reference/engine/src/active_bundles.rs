@@ -54,8 +54,8 @@ impl Bundles {
     pub(super) fn paths(&self) -> Vec<Vec<String>> {
         let roots = self.iter().flat_map(|(_, manifest)| manifest.roots.iter());
         let roots = roots.map(<[_]>::to_vec);
-        let shown = (!self.is_empty()).then(|| STATUS_PATH.map(str::to_owned).to_vec());
-        roots.chain(shown).collect()
+        let status_path = (!self.is_empty()).then(|| STATUS_PATH.map(str::to_owned).to_vec());
+        roots.chain(status_path).collect()
     }
 
     /// Manifests by bundle name.
@@ -103,11 +103,11 @@ impl Bundles {
     /// Object with the manifest and the ETag of each active bundle: the document at `STATUS_PATH`.
     pub(super) fn to_value(&self) -> Value {
         let active = self.0.iter().map(|(name, active)| {
-            let shown = Value::object([
+            let value = Value::object([
                 ("manifest", active.manifest.to_value()),
                 ("etag", Value::from(active.etag.as_str())),
             ]);
-            (name.as_str(), shown)
+            (name.as_str(), value)
         });
         Value::object(active)
     }

@@ -34,24 +34,24 @@ impl Engine {
         destination: &Destination,
         request: &mut Request,
     ) -> Result<(), ApiError> {
-        let shown = destination.shown_body(request);
-        let shown = shown.filter(|_| self.authorizes());
+        let body_form = destination.shown_body(request);
+        let body_form = body_form.filter(|_| self.authorizes());
         let costs = gzip::is_compressed(request) || request.body.len() > LARGE_BODY;
-        if costs && shown.is_some() && !self.may_permit(request)? {
+        if costs && body_form.is_some() && !self.may_permit(request)? {
             let input = Value::from(bodiless_input(self, request)?);
             self.decide_on(request, &input)?;
         }
         gzip::decode(request, self.config().max_decoded_body)?;
-        self.authorize(request, shown)
+        self.authorize(request, body_form)
     }
 
     /// Authorizes a request by the policy, if enabled. The body is already decompressed.
-    fn authorize(&self, request: &Request, shown: Option<BodyForm>) -> Result<(), ApiError> {
+    fn authorize(&self, request: &Request, body_form: Option<BodyForm>) -> Result<(), ApiError> {
         if !self.authorizes() {
             return Ok(());
         }
         let mut input = bodiless_input(self, request)?;
-        if let Some(form) = shown {
+        if let Some(form) = body_form {
             let body = request_body::show(request, form)?;
             input.insert("body", body.unwrap_or(Value::Null));
         }
@@ -63,7 +63,7 @@ impl Engine {
     fn decide_on(&self, request: &Request, input: &Value) -> Result<(), ApiError> {
         let path = &self.config().default_authorization_decision;
         let state = self.state();
-        let evaluation = RequestEvaluation::plain(&state, request);
+        let evaluation = RequestEvaluation::new(&state, request);
         match evaluation.read(path, Some(input))? {
             None => Err(errors::undecided(
                 "authorization policy missing or undefined",

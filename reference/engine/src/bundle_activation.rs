@@ -55,7 +55,7 @@ struct Plan {
     /// Bundles that are active afterwards.
     next: BTreeMap<String, Active>,
     /// Bundles whose documents and policies are removed first.
-    gone: Vec<Arc<Manifest>>,
+    replaced: Vec<Arc<Manifest>>,
     /// Documents of the new snapshots, by bundle name.
     brought: Vec<(String, Arc<Manifest>, Value)>,
     /// Policies of the new snapshots.
@@ -72,7 +72,7 @@ pub(super) fn activate(
 ) -> Result<RemovedPolicies, BundleError> {
     let Plan {
         next,
-        gone,
+        replaced,
         brought,
         policies,
         operations,
@@ -81,7 +81,7 @@ pub(super) fn activate(
     let changed = operations.iter().map(|operation| operation.path.clone());
     let mut changed: Vec<_> = changed.collect();
     carry_out(contents, operations)?;
-    let removed = erase(contents, &gone)?;
+    let removed = erase(contents, &replaced)?;
     let displaced = displaced(contents, &next, &removed);
     for (name, manifest, documents) in &brought {
         write(&mut contents.documents, manifest, documents).map_err(|failure| {
@@ -107,11 +107,18 @@ fn displaced(
     let modules = contents.policy.modules();
     for module in modules.filter(|module| removed.contains(module.id())) {
         let package = module.package().names();
-        let holds = |manifest: &Manifest| manifest.roots.holding(&package).is_some();
-        if contents.bundles.iter().any(|(_, manifest)| holds(manifest)) {
+        let owns_package = |manifest: &Manifest| manifest.roots.holding(&package).is_some();
+        if contents
+            .bundles
+            .iter()
+            .any(|(_, manifest)| owns_package(manifest))
+        {
             continue;
         }
-        if let Some((bundle, _)) = next.iter().find(|(_, active)| holds(&active.manifest)) {
+        if let Some((bundle, _)) = next
+            .iter()
+            .find(|(_, active)| owns_package(&active.manifest))
+        {
             let ids = displaced.entry(bundle.clone()).or_default();
             ids.push(module.id().to_owned());
         }
@@ -136,9 +143,9 @@ fn log_displaced(displaced: &RemovedPolicies) {
 /// error the contents must be discarded.
 pub(super) fn deactivate(contents: &mut Contents, names: &[String]) -> Result<(), BundleError> {
     let mut next = (*contents.bundles.0).clone();
-    let gone: Vec<_> = names.iter().filter_map(|name| next.remove(name)).collect();
-    let gone: Vec<_> = gone.into_iter().map(|active| active.manifest).collect();
-    let removed = erase(contents, &gone)?;
+    let replaced: Vec<_> = names.iter().filter_map(|name| next.remove(name)).collect();
+    let replaced: Vec<_> = replaced.into_iter().map(|active| active.manifest).collect();
+    let removed = erase(contents, &replaced)?;
     compile(contents, removed, Vec::new())?;
     show(contents, next)
 }
@@ -149,7 +156,7 @@ impl Plan {
         let bundles: BTreeMap<String, Bundle> = bundles.into_iter().collect();
         let mut plan = Self {
             next: (*active.0).clone(),
-            gone: Vec::new(),
+            replaced: Vec::new(),
             brought: Vec::new(),
             policies: Vec::new(),
             operations: Vec::new(),
@@ -160,19 +167,20 @@ impl Plan {
                 manifest: Arc::clone(&manifest),
                 etag: bundle.etag,
             };
-            let before = plan.next.insert(name.clone(), active);
+            let previous = plan.next.insert(name.clone(), active);
             match bundle.content {
                 Content::Snapshot {
                     documents,
                     policies,
                 } => {
-                    plan.gone.extend(before.map(|before| before.manifest));
-                    plan.gone.push(Arc::clone(&manifest));
+                    plan.replaced
+                        .extend(previous.map(|previous| previous.manifest));
+                    plan.replaced.push(Arc::clone(&manifest));
                     plan.policies.extend(policies);
                     plan.brought.push((name, manifest, documents));
                 }
                 Content::Delta(operations) => {
-                    follows(&name, before.as_ref(), &manifest)?;
+                    follows(&name, previous.as_ref(), &manifest)?;
                     plan.operations.extend(operations);
                 }
             }
@@ -182,15 +190,15 @@ impl Plan {
 }
 
 /// Refuses a delta that does not match the active bundle.
-fn follows(name: &str, before: Option<&Active>, manifest: &Manifest) -> Result<(), BundleError> {
-    let before = before.ok_or_else(|| {
+fn follows(name: &str, previous: Option<&Active>, manifest: &Manifest) -> Result<(), BundleError> {
+    let previous = previous.ok_or_else(|| {
         let message = format!("the delta bundle `{name}` has no active bundle to change");
         BundleError::new(message)
     })?;
-    if !before.manifest.roots.same(&manifest.roots) {
-        let (active, given) = (&before.manifest.roots, &manifest.roots);
+    if !previous.manifest.roots.same(&manifest.roots) {
+        let (active, declared) = (&previous.manifest.roots, &manifest.roots);
         let message = format!(
-            "the delta bundle `{name}` has the roots {given}, the active bundle has {active}"
+            "the delta bundle `{name}` has the roots {declared}, the active bundle has {active}"
         );
         return Err(BundleError::new(message));
     }
@@ -310,8 +318,8 @@ fn without_conflict(contents: &Contents, path: &[String]) -> Result<(), BundleEr
 fn show(contents: &mut Contents, next: BTreeMap<String, Active>) -> Result<(), BundleError> {
     let bundles = Bundles(Arc::new(next));
     let path = STATUS_PATH.map(str::to_owned);
-    let shown = store::put(&mut contents.documents, &path, bundles.to_value());
-    shown.map_err(|failure| {
+    let written = store::put(&mut contents.documents, &path, bundles.to_value());
+    written.map_err(|failure| {
         let at = store::display_path(&path);
         BundleError::new(format!(
             "the manifests cannot be shown at `{at}`: {failure}"

@@ -46,9 +46,9 @@ pub(super) fn contents(
     ignored: &[String],
     version: Version,
 ) -> Result<Contents, StartError> {
-    let given = read(options, paths, ignored, version)?;
+    let bundles = read(options, paths, ignored, version)?;
     let mut contents = Contents::default();
-    bundle_activation::activate(&mut contents, given)
+    bundle_activation::activate(&mut contents, bundles)
         .map_err(|error| StartError::new(error.in_full()))?;
     Ok(contents)
 }
@@ -63,7 +63,7 @@ pub(super) fn read(
     let ignored = load::patterns(ignored)?;
     let verification = verification(options)?;
     let limits = Limits::default();
-    let given = paths.iter().map(|name| {
+    let bundles = paths.iter().map(|name| {
         let path = name.strip_prefix("file://").unwrap_or(name);
         let bundle = Bundle::open(
             Path::new(path),
@@ -77,7 +77,7 @@ pub(super) fn read(
             .map_err(|error| StartError::new(format!("bundle `{name}`: {}", error.in_full())))?;
         Ok((name.clone(), bundle))
     });
-    given.collect()
+    bundles.collect()
 }
 
 fn verification(options: &BundleOptions) -> Result<Option<Verification>, StartError> {
@@ -88,15 +88,14 @@ fn verification(options: &BundleOptions) -> Result<Option<Verification>, StartEr
         };
         return Ok(Some(skip));
     }
-    let Some(given) = &options.verification_key else {
+    let Some(key) = &options.verification_key else {
         return Ok(None);
     };
-    let key = match fs::exists(given) {
-        Ok(true) => fs::read_to_string(given).map_err(|failure| {
-            StartError::new(format!("--verification-key `{given}`: {failure}"))
-        })?,
+    let key = match fs::exists(key) {
+        Ok(true) => fs::read_to_string(key)
+            .map_err(|failure| StartError::new(format!("--verification-key `{key}`: {failure}")))?,
         // Anything that is not a path, such as a PEM string, is the key.
-        Ok(false) | Err(_) => given.clone(),
+        Ok(false) | Err(_) => key.clone(),
     };
     let key = Key {
         key: Zeroizing::new(key),

@@ -22,8 +22,8 @@ impl KnownColumns {
         let Some(file) = file else {
             return Ok(Self::default());
         };
-        let refused = |why: &dyn std::fmt::Display| {
-            StartError::new(format!("column types `{}`: {why}", file.display()))
+        let refused = |error: &dyn std::fmt::Display| {
+            StartError::new(format!("column types `{}`: {error}", file.display()))
         };
         let text = fs::read(file).map_err(|source| refused(&source))?;
         // JSON is YAML, too.
@@ -33,7 +33,7 @@ impl KnownColumns {
             _ => return Err(refused(&"expected an object of tables and columns")),
         };
         let types = Target::ALL.into_iter().map(|target| {
-            let types = ColumnTypes::select(&all, target).map_err(|why| refused(&why))?;
+            let types = ColumnTypes::select(&all, target).map_err(|error| refused(&error))?;
             Ok((target, types))
         });
         types.collect::<Result<_, _>>().map(Self)

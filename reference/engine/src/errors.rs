@@ -88,8 +88,8 @@ pub(super) fn batch_timeout() -> ApiError {
 }
 
 /// 500: a response of a batch that cannot be encoded.
-pub(super) fn unmeasured(why: &NotMeasured) -> ApiError {
-    ApiError::new(Code::InternalError, why.to_string())
+pub(super) fn unmeasured(error: &NotMeasured) -> ApiError {
+    ApiError::new(Code::InternalError, error.to_string())
 }
 
 /// 400: a module that does not compile. If it has no statements, the message says so.
@@ -104,12 +104,12 @@ pub(super) fn module(errors: &Errors) -> ApiError {
 
 /// 400: a source that cannot be parsed as a module.
 pub(super) fn unparsed_module(errors: &Errors) -> ApiError {
-    let told = module(errors);
-    match told.errors.is_empty() {
-        true => told,
+    let error = module(errors);
+    match error.errors.is_empty() {
+        true => error,
         false => ApiError {
             message: "error(s) occurred while parsing module(s)".to_owned(),
-            ..told
+            ..error
         },
     }
 }

@@ -24,7 +24,7 @@ pub(super) struct RequestEvaluation<'r> {
 
 impl<'r> RequestEvaluation<'r> {
     /// Creates an evaluation without an explanation.
-    pub(super) fn plain(state: &'r State, request: &'r Request) -> Self {
+    pub(super) fn new(state: &'r State, request: &'r Request) -> Self {
         Self {
             state,
             request,
@@ -37,11 +37,11 @@ impl<'r> RequestEvaluation<'r> {
     pub(super) fn explained(state: &'r State, request: &'r Request) -> Self {
         Self {
             explain: Explain::from_request(request),
-            ..Self::plain(state, request)
+            ..Self::new(state, request)
         }
     }
 
-    /// Runs the evaluation by `ask`; returns the result, and the explanation if requested. `noted`,
+    /// Runs the evaluation by `evaluate`; returns the result, and the explanation if requested. `noted`,
     /// if present, receives the side records.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl<'r> RequestEvaluation<'r> {
         &self,
         input: Option<&Value>,
         noted: Option<&mut Captured>,
-        ask: impl FnOnce(&mut Evaluation<'_>) -> Result<T, EvalError>,
+        evaluate: impl FnOnce(&mut Evaluation<'_>) -> Result<T, EvalError>,
     ) -> Result<(T, Option<Value>), DecisionError> {
         let mut recorder = self.explain.map(Explain::recorder);
         let mut print = |location: &Location, text: &str| self.print(location, text);
@@ -66,7 +66,7 @@ impl<'r> RequestEvaluation<'r> {
             evaluation.calls = Some(Object::new());
             evaluation.rule_labels = Some(Vec::new());
         }
-        let answers = ask(&mut evaluation);
+        let answers = evaluate(&mut evaluation);
         if let Some(noted) = noted {
             noted.calls = evaluation.calls.take().unwrap_or_default();
             noted.rule_labels = evaluation.rule_labels.take().unwrap_or_default();

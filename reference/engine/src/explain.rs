@@ -15,9 +15,9 @@ impl Explain {
     /// Parses the parameter `explain`: the first value that names a filter counts. With `pretty`
     /// events are formatted as lines for humans.
     pub(super) fn from_request(request: &Request) -> Option<Self> {
-        let given = request.query.iter().filter(|(name, _)| name == "explain");
-        let mut given = given.map(|(_, value)| value.as_str());
-        let filter = given.find_map(|value| match value {
+        let values = request.query.iter().filter(|(name, _)| name == "explain");
+        let mut values = values.map(|(_, value)| value.as_str());
+        let filter = values.find_map(|value| match value {
             "notes" => Some(Filter::Notes),
             "fails" => Some(Filter::Fails),
             "full" => Some(Filter::Full),

@@ -37,15 +37,15 @@ pub(super) type FileStamp = (u64, u64, i64, i64);
 
 impl Files {
     /// Takes a snapshot of the files.
-    pub(super) fn look(&self) -> FileSnapshot {
-        let mut look = FileSnapshot::new();
+    pub(super) fn snapshot(&self) -> FileSnapshot {
+        let mut snapshot = FileSnapshot::new();
         for path in &self.paths {
-            self.add(&mut look, path, 0);
+            self.add(&mut snapshot, path, 0);
         }
-        look
+        snapshot
     }
 
-    fn add(&self, look: &mut FileSnapshot, path: &Path, depth: usize) {
+    fn add(&self, snapshot: &mut FileSnapshot, path: &Path, depth: usize) {
         // Missing and unreadable files are reported when they are loaded.
         let Ok(metadata) = fs::metadata(path) else {
             return;
@@ -53,13 +53,13 @@ impl Files {
         if !metadata.is_dir() {
             let times = (metadata.mtime(), metadata.mtime_nsec());
             let stamp = (metadata.ino(), metadata.len(), times.0, times.1);
-            look.insert(path.to_owned(), stamp);
+            snapshot.insert(path.to_owned(), stamp);
             return;
         }
         let entries = fs::read_dir(path).into_iter().flatten().flatten();
         for entry in entries {
             if depth < MAX_FOLDERS && !self.ignored.is_match(entry.file_name()) {
-                self.add(look, &entry.path(), depth + 1);
+                self.add(snapshot, &entry.path(), depth + 1);
             }
         }
     }
@@ -85,15 +85,15 @@ impl Watcher {
         Self(tokio::spawn(async move {
             loop {
                 tokio::time::sleep(PERIOD).await;
-                let looked = tokio::task::spawn_blocking(move || {
-                    let now = files.look();
+                let outcome = tokio::task::spawn_blocking(move || {
+                    let now = files.snapshot();
                     if now != seen {
                         changed();
                     }
                     (files, now, changed)
                 });
-                match looked.await {
-                    Ok(looked) => (files, seen, changed) = looked,
+                match outcome.await {
+                    Ok(outcome) => (files, seen, changed) = outcome,
                     Err(failure) => {
                         error!(%failure, "files are not watched any more");
                         return;

@@ -44,7 +44,7 @@ pub struct IgnoredFlags {
 impl IgnoredFlags {
     /// Logs which of the flags are set. `--server` is not logged, as it is always in effect.
     pub(super) fn log_set_flags(&self) {
-        let given = [
+        let flags = [
             ("--skip-version-check", self.skip_version_check),
             ("--disable-telemetry", self.disable_telemetry),
             ("--h2c", self.h2c),
@@ -59,12 +59,12 @@ impl IgnoredFlags {
             ("--format", self.format.is_some()),
             ("--history", self.history.is_some()),
         ];
-        let given: Vec<&str> = given
+        let flags: Vec<&str> = flags
             .into_iter()
             .filter_map(|(flag, is_given)| is_given.then_some(flag))
             .collect();
-        if !given.is_empty() {
-            info!(flags = given.join(" "), "these flags have no effect");
+        if !flags.is_empty() {
+            info!(flags = flags.join(" "), "these flags have no effect");
         }
     }
 }

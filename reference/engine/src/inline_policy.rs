@@ -85,8 +85,8 @@ impl Drop for Measurement<'_> {
     fn drop(&mut self) {
         match self.work {
             Attempted::Attempt(attempt) => self.policy.note_attempt(!attempt.is_abandoned()),
-            Attempted::Timed(begun) => {
-                let is_quick = begun.elapsed() <= QUICK;
+            Attempted::Timed(started) => {
+                let is_quick = started.elapsed() <= QUICK;
                 self.policy.quick.store(is_quick, Ordering::Relaxed);
             }
         }

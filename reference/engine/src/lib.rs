@@ -118,10 +118,10 @@ impl Engine {
     /// When a file cannot be read or is invalid, or an option needs an unsupported feature.
     pub fn open(options: &Options) -> Result<Self, StartError> {
         let id = random_id::random();
-        let given = Config::read(options)?;
-        config::warn(&given);
-        let config = Config::of(&given, &id);
-        let config = config.map_err(|why| StartError::new(format!("configuration: {why}")))?;
+        let document = Config::read(options)?;
+        config::warn(&document);
+        let config = Config::of(&document, &id);
+        let config = config.map_err(|error| StartError::new(format!("configuration: {error}")))?;
         let paths: Vec<String> = options.paths().map(str::to_owned).collect();
         let (paths, ignored) = (&paths, &options.ignore);
         let version = match options.v0_compatible {
@@ -133,8 +133,8 @@ impl Engine {
             true => bundle_files::contents(&options.bundles, paths, ignored, version)?,
             false => load::contents(paths, ignored, version)?,
         };
-        runtime::show_version(&mut contents).map_err(|why| {
-            StartError::new(format!("`data.system.version` cannot be written: {why}"))
+        runtime::show_version(&mut contents).map_err(|error| {
+            StartError::new(format!("`data.system.version` cannot be written: {error}"))
         })?;
         let buckets = config.buckets.as_deref();
         let totals = buckets.map_or_else(Totals::default, Totals::with_buckets);
@@ -286,8 +286,8 @@ impl Host for Engine {
 
     fn configure(&self, config: Config) {
         let host = SystemHost::telling(self.runtime(&config.redacted));
-        let told = self.replace(|state| Ok::<_, Infallible>(state.telling(host)));
-        match told {
+        let outcome = self.replace(|state| Ok::<_, Infallible>(state.telling(host)));
+        match outcome {
             Ok(()) => {}
             Err(never) => match never {},
         }

@@ -179,8 +179,8 @@ fn file(found: &mut Files, path: &Path, prefix: &[String]) -> Result<bool, Start
 /// Policy of a file: its id, which is the path without a leading slash, and its source.
 fn policy(path: &Path, text: Vec<u8>) -> Result<(String, String), StartError> {
     let text = String::from_utf8(text).map_err(|source| refused(path, &source))?;
-    let shown = path.to_string_lossy();
-    let id = shown.strip_prefix('/').unwrap_or(&shown);
+    let path_text = path.to_string_lossy();
+    let id = path_text.strip_prefix('/').unwrap_or(&path_text);
     Ok((id.to_owned(), text))
 }
 
@@ -206,6 +206,6 @@ fn place(
     })
 }
 
-fn refused(path: &Path, why: &dyn std::fmt::Display) -> StartError {
-    StartError::new(format!("file `{}`: {why}", path.display()))
+fn refused(path: &Path, error: &dyn std::fmt::Display) -> StartError {
+    StartError::new(format!("file `{}`: {error}", path.display()))
 }

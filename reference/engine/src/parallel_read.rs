@@ -27,13 +27,13 @@ pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// Reads parts of a file concurrently. Fails if the length of the file differs from `length`,
 /// because a file that changes meanwhile must be read sequentially.
 fn read_parts(file: &File, length: u64, threads: usize) -> io::Result<Vec<u8>> {
-    let room = usize::try_from(length).map_err(io::Error::other)?;
+    let size = usize::try_from(length).map_err(io::Error::other)?;
     // Without enough memory, the allocation below would abort the process instead of failing.
     Vec::<u8>::new()
-        .try_reserve_exact(room)
+        .try_reserve_exact(size)
         .map_err(io::Error::other)?;
-    let mut bytes = vec![0; room];
-    let share = room.div_ceil(threads).max(1);
+    let mut bytes = vec![0; size];
+    let share = size.div_ceil(threads).max(1);
     thread::scope(|scope| {
         let mut readers = Vec::new();
         for (at, part) in bytes.chunks_mut(share).enumerate() {

@@ -92,7 +92,7 @@ impl<'p> Pipeline<'p> {
                 outcome: Ok(Outcome::default()),
                 noted: (is_logged || shows_rule_labels).then(Captured::default),
                 metrics: None,
-                shows_metrics: metrics.is_shown(),
+                shows_metrics: metrics.is_requested(),
                 shows_rule_labels,
             },
             metrics,

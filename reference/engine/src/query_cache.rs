@@ -111,15 +111,15 @@ mod tests {
             cache.put(key, &Arc::new(key.len()));
             cache.get(key).map(|length| *length)
         };
-        let (fits, long) = ("a".repeat(MAX_KEY_LENGTH), "a".repeat(MAX_KEY_LENGTH + 1));
-        assert_eq!(put(&fits), Some(MAX_KEY_LENGTH));
+        let (short, long) = ("a".repeat(MAX_KEY_LENGTH), "a".repeat(MAX_KEY_LENGTH + 1));
+        assert_eq!(put(&short), Some(MAX_KEY_LENGTH));
         assert_eq!(put(&long), None);
         for number in 1..MAX_ENTRIES {
             assert!(put(&number.to_string()).is_some());
         }
-        assert!(cache.get(&fits).is_some(), "there was room for all");
+        assert!(cache.get(&short).is_some(), "there was room for all");
         assert!(put("one more").is_some());
-        assert!(cache.get(&fits).is_none(), "all others are removed");
+        assert!(cache.get(&short).is_none(), "all others are removed");
     }
 
     #[test]

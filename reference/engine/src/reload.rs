@@ -43,7 +43,7 @@ impl InitialSnapshot {
             paths: options.paths().map(path).collect(),
             ignored: load::patterns(&options.ignore)?,
         };
-        let seen = files.look();
+        let seen = files.snapshot();
         Ok(Some(Self { files, seen }))
     }
 }
@@ -51,18 +51,18 @@ impl InitialSnapshot {
 impl Engine {
     /// Reloads the files whenever they change, until the result is dropped. If they are invalid,
     /// nothing changes, and the log reports why.
-    pub fn watch(self: &Arc<Self>, options: &Options, before: InitialSnapshot) -> Watcher {
+    pub fn watch(self: &Arc<Self>, options: &Options, initial: InitialSnapshot) -> Watcher {
         let (engine, options) = (Arc::clone(self), options.clone());
         let modules = self.state().contents().policy.clone();
         let mut known: BTreeSet<String> = modules.modules().map(|it| it.id().to_owned()).collect();
-        let InitialSnapshot { files, seen } = before;
+        let InitialSnapshot { files, seen } = initial;
         Watcher::start(files, seen, move || {
-            let begun = Instant::now();
+            let started = Instant::now();
             let reloaded = match options.bundles.bundle {
                 true => engine.reload_bundles(&options),
                 false => engine.reload_files(&options, &mut known),
             };
-            let duration = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            let duration = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
             match reloaded {
                 Ok(()) => info!(duration, "{TURN}"),
                 Err(failure) => error!(duration, err = %failure, "{TURN}"),
@@ -75,7 +75,7 @@ impl Engine {
         let (ignored, version) = (&options.ignore, self.version());
         let bundles = bundle_files::read(&options.bundles, &paths, ignored, version)?;
         let activated = self.activate(bundles);
-        activated.map_err(|why| StartError::new(why.in_full()))
+        activated.map_err(|error| StartError::new(error.in_full()))
     }
 
     /// Replaces the documents that no bundle owns, and the policies loaded from files before, by
@@ -109,8 +109,8 @@ fn replace(
     let version = VERSION_PATH.map(str::to_owned).to_vec();
     for path in owned.iter().chain([&version]) {
         if let Some(document) = store::find(&contents.documents, path) {
-            let kept = store::put(&mut documents, path, document.clone());
-            kept.map_err(|failure| StartError::new(failure.to_string()))?;
+            let copied = store::put(&mut documents, path, document.clone());
+            copied.map_err(|failure| StartError::new(failure.to_string()))?;
         }
     }
     let mut compiler = Compiler::new(&contents.policy).documents(&documents);

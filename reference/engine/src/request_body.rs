@@ -35,7 +35,7 @@ pub(super) fn json(request: &Request) -> Result<Value, ApiError> {
 /// Parses the JSON body of a patch. Numbers may have any size, because they may be stored.
 pub(super) fn changes(request: &Request) -> Result<Value, ApiError> {
     match request.shown_body.get() {
-        Some(Some(shown)) => Ok(shown.clone()),
+        Some(Some(cached)) => Ok(cached.clone()),
         _ => parse(request, "request body", from_json),
     }
 }
@@ -111,8 +111,8 @@ pub(super) fn show(request: &Request, form: BodyForm) -> Result<Option<Value>, A
 
 /// Parses the body; absent if it is empty.
 fn read(request: &Request, form: BodyForm) -> Result<Option<Value>, ApiError> {
-    if let Some(shown) = request.shown_body.get() {
-        return Ok(shown.clone());
+    if let Some(cached) = request.shown_body.get() {
+        return Ok(cached.clone());
     }
     let kind = request.header(CONTENT_TYPE).unwrap_or_default();
     if form == BodyForm::JsonOrYaml && kind.contains("yaml") {

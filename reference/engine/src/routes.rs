@@ -255,7 +255,7 @@ impl Engine {
 
     /// Answers a request whose route is known.
     pub(super) fn respond_at(&self, destination: Destination, request: &mut Request) -> Reply {
-        let begun = Instant::now();
+        let started = Instant::now();
         let handler = match &destination {
             Destination::Route(route) => handler_name(route),
             Destination::Answer(_) => "none",
@@ -270,7 +270,7 @@ impl Engine {
         }
         reply.span.clone_from(&request.span);
         let totals = self.totals();
-        totals.observe(handler, &request.method, reply.status, begun.elapsed());
+        totals.observe(handler, &request.method, reply.status, started.elapsed());
         reply
     }
 

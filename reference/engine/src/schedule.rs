@@ -92,8 +92,8 @@ impl Engine {
             return true;
         }
         let path = &self.config().default_authorization_decision;
-        let kept = self.state().cached_read(path);
-        kept.is_some_and(|query| query.latency.is_quick())
+        let cached = self.state().cached_read(path);
+        cached.is_some_and(|query| query.latency.is_quick())
     }
 
     /// Whether a request for a decision or a residual is worth an inline attempt.
@@ -108,9 +108,9 @@ impl Engine {
             header.is_some_and(|value| value.contains(part))
         };
         // The input may be in the query, too.
-        let given = request.query.iter().map(|(_, value)| value.len());
+        let lengths = request.query.iter().map(|(_, value)| value.len());
         // Mask and drop policies are evaluated with the decision, however long that takes.
-        !(request.body.len() + given.sum::<usize>() > LARGE_BODY
+        !(request.body.len() + lengths.sum::<usize>() > LARGE_BODY
             || has(CONTENT_ENCODING, "gzip")
             || has(CONTENT_TYPE, "yaml")
             || Explain::from_request(request).is_some()
@@ -124,13 +124,13 @@ impl Engine {
             // The root includes all documents.
             Workload::Decision if request.path.open().is_empty() => false,
             Workload::Decision => {
-                let kept = state.decisions(&request.method).snapshot();
-                let kept = kept.get(request.path.cache_key());
-                kept.is_some_and(|query| query.latency.is_quick())
+                let cached = state.decisions(&request.method).snapshot();
+                let cached = cached.get(request.path.cache_key());
+                cached.is_some_and(|query| query.latency.is_quick())
             }
             Workload::Filter => {
-                let kept = state.filters.get(request.path.cache_key());
-                kept.is_some_and(|filter| filter.latency.is_quick())
+                let cached = state.filters.get(request.path.cache_key());
+                cached.is_some_and(|filter| filter.latency.is_quick())
             }
             Workload::Residual => state.residual_latency.is_quick(),
             Workload::Inline | Workload::Evaluation | Workload::Storage => false,

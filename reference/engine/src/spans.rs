@@ -31,7 +31,7 @@ impl Engine {
                 Peer::Unix => Err(client.to_string()),
             }),
             length: request.body.len(),
-            begun: request.arrival.begun,
+            started: request.arrival.started,
         };
         request.span = Some(RequestSpan::begin(telemetry, &arriving));
     }

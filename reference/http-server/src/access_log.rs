@@ -29,12 +29,12 @@ impl Number {
 }
 
 /// Logs an event at the level in the options.
-macro_rules! say {
-    ($level:expr, $($said:tt)*) => {
+macro_rules! log_event {
+    ($level:expr, $($fields:tt)*) => {
         match $level {
-            LogLevel::Debug => debug!($($said)*),
-            LogLevel::Info => info!($($said)*),
-            LogLevel::Error => error!($($said)*),
+            LogLevel::Debug => debug!($($fields)*),
+            LogLevel::Info => info!($($fields)*),
+            LogLevel::Error => error!($($fields)*),
         }
     };
 }
@@ -50,13 +50,13 @@ pub(super) struct RequestInfo {
     pub(super) method: Method,
     pub(super) path: String,
     pub(super) level: LogLevel,
-    pub(super) begun: Instant,
+    pub(super) started: Instant,
 }
 
 impl RequestInfo {
     /// Logs the arrival of the request.
     pub(super) fn log(&self) {
-        say!(
+        log_event!(
             self.level,
             client_addr = %self.client,
             req_id = self.number.get(),
@@ -91,7 +91,7 @@ pub(super) struct AccessLine {
 impl Drop for AccessLine {
     fn drop(&mut self) {
         let request = &self.request;
-        say!(
+        log_event!(
             request.level,
             client_addr = %request.client,
             req_id = request.number.get(),
@@ -99,7 +99,7 @@ impl Drop for AccessLine {
             req_path = %request.path,
             resp_status = self.status.as_u16(),
             resp_bytes = self.sent,
-            resp_duration = milliseconds(request.begun.elapsed()),
+            resp_duration = milliseconds(request.started.elapsed()),
             "Sent response."
         );
         if let Some(span) = &self.span {

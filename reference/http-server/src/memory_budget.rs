@@ -76,7 +76,7 @@ impl Reservation {
         };
         let permits = Arc::clone(&budget.free).acquire_many_owned(units);
         let permit = tokio::time::timeout(MEMORY_TIMEOUT, permits).await;
-        self.keep(
+        self.add_permit(
             permit.map_err(|_| OutOfMemory)?.map_err(|_| OutOfMemory)?,
             more,
         );
@@ -85,16 +85,16 @@ impl Reservation {
 
     /// Same as `grow`, on a thread that may block.
     fn grow_blocking(&mut self, more: usize) -> Result<(), OutOfMemory> {
-        let begun = Instant::now();
+        let started = Instant::now();
         let Some((budget, units)) = self.missing(more)? else {
             return Ok(());
         };
         loop {
             if let Ok(permit) = Arc::clone(&budget.free).try_acquire_many_owned(units) {
-                self.keep(permit, more);
+                self.add_permit(permit, more);
                 return Ok(());
             }
-            if begun.elapsed() >= MEMORY_TIMEOUT {
+            if started.elapsed() >= MEMORY_TIMEOUT {
                 return Err(OutOfMemory);
             }
             std::thread::sleep(MEMORY_POLL);
@@ -108,24 +108,24 @@ impl Reservation {
             return Ok(None);
         };
         let units = |bytes: usize| bytes.saturating_sub(FREE).div_ceil(UNIT);
-        let wanted = units(self.taken.saturating_add(more));
-        let held = units(self.taken);
-        match u32::try_from(wanted - held) {
+        let required = units(self.taken.saturating_add(more));
+        let reserved = units(self.taken);
+        match u32::try_from(required - reserved) {
             Ok(0) => {
                 self.taken += more;
                 Ok(None)
             }
-            Ok(units) if wanted <= budget.size.div_ceil(UNIT) => {
+            Ok(units) if required <= budget.size.div_ceil(UNIT) => {
                 Ok(Some((Arc::clone(budget), units)))
             }
             _ => Err(OutOfMemory),
         }
     }
 
-    fn keep(&mut self, permit: OwnedSemaphorePermit, more: usize) {
+    fn add_permit(&mut self, permit: OwnedSemaphorePermit, more: usize) {
         self.taken = self.taken.saturating_add(more);
         match &mut self.permit {
-            Some(held) => held.merge(permit),
+            Some(current) => current.merge(permit),
             None => self.permit = Some(permit),
         }
     }

@@ -112,11 +112,11 @@ impl RequestDurations {
         for Shard(part) in &self.0.parts {
             let part = part.lock().unwrap_or_else(PoisonError::into_inner);
             for (labels, durations) in part.iter() {
-                let whole = all.entry(labels.clone()).or_default();
-                whole.sum += durations.sum;
-                whole.counts.resize(durations.counts.len(), 0);
-                let counts = whole.counts.iter_mut().zip(&durations.counts);
-                counts.for_each(|(whole, count)| *whole += count);
+                let total = all.entry(labels.clone()).or_default();
+                total.sum += durations.sum;
+                total.counts.resize(durations.counts.len(), 0);
+                let counts = total.counts.iter_mut().zip(&durations.counts);
+                counts.for_each(|(total, count)| *total += count);
             }
         }
         all
@@ -188,13 +188,13 @@ mod tests {
             }
         });
         let labels = r#"code="200",handler="v1/data",method="get""#;
-        let mut wanted = vec![
+        let mut expected = vec![
             format!("took_sum{{{labels}}} {:?}", 65.75 * threads as f64),
             format!("took_count{{{labels}}} {}", 4 * threads),
         ];
         for (bound, count) in [("0.5", 2), ("2.0", 3), ("+Inf", 4)] {
             let count = count * threads;
-            wanted.push(format!("took_bucket{{le=\"{bound}\",{labels}}} {count}"));
+            expected.push(format!("took_bucket{{le=\"{bound}\",{labels}}} {count}"));
         }
         let Counted { parts, .. } = &*durations.0;
         let used = parts
@@ -204,6 +204,6 @@ mod tests {
         let mut text = String::new();
         assert!(encode_registry(&mut text, &registry).is_ok());
         let samples: Vec<_> = text.lines().filter(|line| !line.starts_with('#')).collect();
-        assert_eq!(samples, wanted);
+        assert_eq!(samples, expected);
     }
 }

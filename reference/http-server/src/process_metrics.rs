@@ -100,7 +100,7 @@ impl Usage {
             resident: kibibytes(&status, "VmRSS:"),
             addresses: kibibytes(&status, "VmSize:"),
             // One of the entries is the directory being read.
-            open_files: entries.map(|entries| whole(entries.count().saturating_sub(1))),
+            open_files: entries.map(|entries| to_float(entries.count().saturating_sub(1))),
             most_files: number_after(&limits, "Max open files"),
             started: started(&stat, &text("/proc/stat")),
         }
@@ -110,8 +110,8 @@ impl Usage {
 /// Field at an index after the program name in `/proc/self/stat`; index 0 is the state. The name
 /// may contain any characters.
 fn field(stat: &str, place: usize) -> Option<f64> {
-    let (_, behind) = stat.rsplit_once(')')?;
-    behind.split_whitespace().nth(place)?.parse().ok()
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.split_whitespace().nth(place)?.parse().ok()
 }
 
 fn cpu_seconds(stat: &str) -> Option<f64> {
@@ -136,7 +136,7 @@ fn number_after(text: &str, name: &str) -> Option<f64> {
 }
 
 /// Converts a number of files, which always fits.
-fn whole(count: usize) -> f64 {
+fn to_float(count: usize) -> f64 {
     u32::try_from(count).map_or(f64::from(u32::MAX), f64::from)
 }
 

@@ -55,7 +55,7 @@ pub struct Request {
 #[derive(Debug, Clone)]
 pub struct ConnectionInfo {
     /// When the head of the request was received.
-    pub begun: Instant,
+    pub started: Instant,
     /// HTTP version of the request.
     pub version: Version,
     /// Whether the request arrived over TLS.
@@ -118,7 +118,7 @@ impl From<http::Request<Bytes>> for Request {
             client_certificates: Bytes::new(),
             number: Number::default(),
             arrival: ConnectionInfo {
-                begun: Instant::now(),
+                started: Instant::now(),
                 version: parts.version,
                 secure: false,
                 authority: parts.uri.authority().cloned(),

@@ -42,11 +42,11 @@ pub(super) async fn receive(
     if announced > limit {
         return Err(too_large(limit));
     }
-    let mut whole = pin!(collect(body, limit, memory));
+    let mut collected = pin!(collect(body, limit, memory));
     // Most bodies arrive with their heads, and need no timer.
-    let received = match whole.as_mut().now_or_never() {
+    let received = match collected.as_mut().now_or_never() {
         Some(received) => Ok(received),
-        None => tokio::time::timeout(timeout, whole).await,
+        None => tokio::time::timeout(timeout, collected).await,
     };
     let (body, share) = match received {
         Ok(received) => received?,
@@ -100,7 +100,7 @@ async fn collect(
     memory: &Arc<MemoryBudget>,
 ) -> Result<(Bytes, Reservation), Reply> {
     let mut first = Bytes::new();
-    let mut whole = BufferedBody {
+    let mut buffered = BufferedBody {
         bytes: Vec::new(),
         share: memory.share(),
     };
@@ -112,27 +112,27 @@ async fn collect(
         let Ok(data) = frame.into_data() else {
             continue;
         };
-        if first.len().max(whole.bytes.len()) + data.len() > limit {
+        if first.len().max(buffered.bytes.len()) + data.len() > limit {
             return Err(too_large(limit));
         }
-        let grown = whole.share.grow(data.len()).await;
+        let grown = buffered.share.grow(data.len()).await;
         grown.map_err(|spent| ApiError::from(spent).reply())?;
         // A body that arrives in one piece, as most do, is not copied.
-        if first.is_empty() && whole.bytes.is_empty() {
+        if first.is_empty() && buffered.bytes.is_empty() {
             first = data;
             continue;
         }
-        let before = whole.bytes.len();
-        whole.bytes.extend_from_slice(&mem::take(&mut first));
-        whole.bytes.extend_from_slice(&data);
-        if before / TURN < whole.bytes.len() / TURN {
+        let before = buffered.bytes.len();
+        buffered.bytes.extend_from_slice(&mem::take(&mut first));
+        buffered.bytes.extend_from_slice(&data);
+        if before / TURN < buffered.bytes.len() / TURN {
             yield_now().await;
         }
     }
-    let share = mem::take(&mut whole.share);
-    match whole.bytes.is_empty() {
+    let share = mem::take(&mut buffered.share);
+    match buffered.bytes.is_empty() {
         true => Ok((first, share)),
-        false => Ok((Bytes::from_owner(whole), share)),
+        false => Ok((Bytes::from_owner(buffered), share)),
     }
 }
 

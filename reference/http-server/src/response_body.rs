@@ -127,12 +127,12 @@ impl Body {
             return bytes.clone();
         }
         let mut pieces = self.clone().into_pieces();
-        let mut whole = Vec::new();
+        let mut bytes = Vec::new();
         loop {
             match pieces.step() {
-                NextChunk::Piece(piece) => whole.extend_from_slice(&piece),
+                NextChunk::Piece(piece) => bytes.extend_from_slice(&piece),
                 NextChunk::Nothing => {}
-                NextChunk::End => return Bytes::from(whole),
+                NextChunk::End => return Bytes::from(bytes),
             }
         }
     }
@@ -195,7 +195,7 @@ impl Body {
                 },
                 level: self.level,
             }),
-            Ok(Err(NotMeasured::TooLong(why))) => Err(BodyError::TooLong(why.to_string())),
+            Ok(Err(NotMeasured::TooLong(error))) => Err(BodyError::TooLong(error.to_string())),
             Ok(Err(NotMeasured::Cancelled)) | Err(_) => Err(BodyError::Failed),
         }
     }
@@ -210,10 +210,10 @@ impl Body {
                 pretty,
                 measured,
             } => {
-                let whole = value.0.clone();
+                let document = value.0.clone();
                 let text = match measured {
-                    Some(_) => JsonChunks::of_distinct(whole, pretty),
-                    None => JsonChunks::new(whole, pretty),
+                    Some(_) => JsonChunks::of_distinct(document, pretty),
+                    None => JsonChunks::new(document, pretty),
                 };
                 let text = match self.level {
                     Some(_) => text.sized(step),
@@ -297,10 +297,10 @@ impl BodyChunks {
             Some(bytes) => encoder.write_all(&bytes),
             None => encoder.try_finish(),
         };
-        let made = encoder.get_mut();
-        let enough = ends || written.is_err() || made.len() >= COMPRESSED_AT_ONCE;
+        let compressed = encoder.get_mut();
+        let enough = ends || written.is_err() || compressed.len() >= COMPRESSED_AT_ONCE;
         let step = match enough {
-            true => NextChunk::Piece(Bytes::from(std::mem::take(made))),
+            true => NextChunk::Piece(Bytes::from(std::mem::take(compressed))),
             false => NextChunk::Nothing,
         };
         if ends {

@@ -76,11 +76,11 @@ pub fn find_below<'r, E>(
     method: &Method,
     path: &RequestPath,
 ) -> Result<Option<RouteMatch<'r, E>>, ApiError> {
-    let Some(behind) = path.canonical().strip_prefix(prefix) else {
+    let Some(rest) = path.canonical().strip_prefix(prefix) else {
         return Ok(None);
     };
     let mut of_method = routes.iter().filter(|route| route.method == *method);
-    let found = of_method.find_map(|route| Some((route, capture(route.pattern, behind)?)));
+    let found = of_method.find_map(|route| Some((route, capture(route.pattern, rest)?)));
     if let Some((route, open)) = found {
         path.check()?;
         let segments = decode(open.into_iter(), route.slash);
@@ -88,7 +88,7 @@ pub fn find_below<'r, E>(
     }
     let routes = routes
         .iter()
-        .filter(|route| capture(route.pattern, behind).is_some());
+        .filter(|route| capture(route.pattern, rest).is_some());
     let routes: Vec<_> = routes.collect();
     Ok(Some(match routes.is_empty() {
         true => RouteMatch::NotFound,
@@ -117,15 +117,15 @@ fn halves(pattern: &str) -> (&str, &str) {
 fn capture<'p>(pattern: &str, path: &'p str) -> Option<Vec<&'p str>> {
     // Most patterns are distinguished by their fixed part, without comparing segments.
     let (fixed, pattern) = halves(pattern);
-    let mut wanted = pattern.split('/');
-    let mut given = path.strip_prefix(fixed)?.split('/');
+    let mut pattern_segments = pattern.split('/');
+    let mut path_segments = path.strip_prefix(fixed)?.split('/');
     let mut open = Vec::new();
     loop {
-        match (wanted.next(), given.next()) {
+        match (pattern_segments.next(), path_segments.next()) {
             (None, None) => return Some(open),
             (Some(rest), segment) if rest.ends_with("...}") => {
                 open.extend(segment);
-                open.extend(given);
+                open.extend(path_segments);
                 return Some(open);
             }
             (Some(want), Some(segment)) if want.starts_with('{') => open.push(segment),

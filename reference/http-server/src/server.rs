@@ -51,7 +51,7 @@ pub async fn listen<S: Service>(
     options: &ServeOptions,
     service: Arc<S>,
 ) -> Result<Listening, StartError> {
-    let refused = |why: &str| StartError::new(format!("cannot listen on `{address}`: {why}"));
+    let refused = |reason: &str| StartError::new(format!("cannot listen on `{address}`: {reason}"));
     let (tls, door) = match address.split_once("://") {
         None => (Tls::open(options)?, bind(address).await),
         Some(("http", host)) => (None, bind(host).await),

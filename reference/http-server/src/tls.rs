@@ -102,7 +102,7 @@ fn provider(names: &[String]) -> Result<CryptoProvider, StartError> {
     if names.is_empty() {
         return Ok(provider);
     }
-    let refused = |why: String| StartError::new(format!("--tls-cipher-suites: {why}"));
+    let refused = |reason: String| StartError::new(format!("--tls-cipher-suites: {reason}"));
     let is_old = |suite: &SupportedCipherSuite| suite.version() == &TLS12;
     let name_of = |suite: &SupportedCipherSuite| suite.suite().as_str();
     for name in names {
@@ -149,8 +149,8 @@ fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, StartError>
     Ok(all)
 }
 
-fn refused(file: &Path, why: &dyn std::fmt::Display) -> StartError {
-    StartError::new(format!("TLS file `{}`: {why}", file.display()))
+fn refused(file: &Path, error: &dyn std::fmt::Display) -> StartError {
+    StartError::new(format!("TLS file `{}`: {error}", file.display()))
 }
 
 /// Current certificate, and the stamps of its files when it was read.
@@ -255,17 +255,17 @@ mod tests {
                 Err("there is no cipher suite"),
             ),
         ] {
-            let given = names.split(',').filter(|name| !name.is_empty());
-            let given: Vec<String> = given.map(str::to_owned).collect();
-            match (provider(&given), expected) {
+            let requested = names.split(',').filter(|name| !name.is_empty());
+            let requested: Vec<String> = requested.map(str::to_owned).collect();
+            match (provider(&requested), expected) {
                 (Ok(provider), Ok(count)) => {
                     let suites = provider.cipher_suites.iter();
                     let old = suites.filter(|suite| suite.version() == &super::TLS12);
                     assert_eq!(old.count(), count, "{names}");
                     assert!(provider.cipher_suites.len() > count, "{names}");
                 }
-                (Err(failure), Err(why)) => {
-                    assert!(failure.to_string().contains(why), "{failure}");
+                (Err(failure), Err(reason)) => {
+                    assert!(failure.to_string().contains(reason), "{failure}");
                 }
                 (provided, _) => assert_eq!(provided.is_ok(), expected.is_ok(), "{names}"),
             }

@@ -65,7 +65,7 @@ impl Annotations {
         let mut block = self.value.as_object().cloned().unwrap_or_default();
         block.insert("scope", Value::from(self.scope.clone()));
         if let Some(authors) = block.get("authors").and_then(Value::as_array) {
-            let authors = authors.iter().map(named).collect::<Vec<_>>();
+            let authors = authors.iter().map(with_name).collect::<Vec<_>>();
             block.insert("authors", authors.into());
         }
         if let Some(schemas) = block.get("schemas").and_then(Value::as_array) {
@@ -90,7 +90,7 @@ impl Annotations {
 }
 
 /// Returns an author with the member `name`, even if that is empty.
-fn named(author: &Value) -> Value {
+fn with_name(author: &Value) -> Value {
     let mut author = author.as_object().cloned().unwrap_or_default();
     author.insert_if_missing("name", || Value::from(""));
     author.into()

@@ -5,7 +5,7 @@ use crate::meter::{AbortReason, Meter};
 use crate::value::{Entry, Known};
 
 /// Maximum length in bytes of a string that an inline evaluation looks up.
-const SHORT: usize = 256;
+const MAX_INLINE_KEY: usize = 256;
 
 /// Returns the positions of those items of an array or object whose member at a path can be equal
 /// to a value; `None` if they are not known.
@@ -16,22 +16,22 @@ pub(crate) fn places<'v, 'k>(
     meter: &Meter,
     list: &'v Value,
     path: impl Iterator<Item = &'k Value> + Clone,
-    sought: &Value,
+    value: &Value,
 ) -> Result<Option<&'v [Entry]>, AbortReason> {
     let Some(lookups) = list.lookups() else {
         return Ok(None);
     };
     let is_inline = meter.is_inline();
-    if is_inline && !is_short(sought) {
+    if is_inline && !is_short(value) {
         return Ok(None);
     }
     let searches_before_index = || (!is_inline).then(|| list.searches_before_index());
-    match lookups.known(path.clone(), sought, searches_before_index) {
+    match lookups.known(path.clone(), value, searches_before_index) {
         Known::At(places) => return Ok(Some(places)),
         Known::Nothing => return Ok(None),
         Known::Unindexed(lookup) => lookup.make(list, step, || meter.tick())?,
     }
-    Ok(match lookups.known(path, sought, || None) {
+    Ok(match lookups.known(path, value, || None) {
         Known::At(places) => Some(places),
         Known::Unindexed(_) | Known::Nothing => None,
     })
@@ -60,8 +60,8 @@ fn is_short(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(_) => true,
         Value::Number(number) => number.digits() == Some(0),
-        Value::String(text) => text.len() <= SHORT,
-        Value::Bytes(bytes) => bytes.as_bytes().len() <= SHORT,
+        Value::String(text) => text.len() <= MAX_INLINE_KEY,
+        Value::Bytes(bytes) => bytes.as_bytes().len() <= MAX_INLINE_KEY,
         Value::Array(_) | Value::Object(_) | Value::Set(_) => false,
     }
 }

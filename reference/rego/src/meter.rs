@@ -20,7 +20,7 @@ use crate::Value;
 use crate::error::{EvalCode, EvalError};
 
 /// Number of units between checks.
-const INTERVAL: i64 = 1024;
+const CHECK_INTERVAL: i64 = 1024;
 
 /// Number of units between checks in an inline evaluation.
 const TRIAL_INTERVAL: i64 = 64;
@@ -52,14 +52,14 @@ pub struct Limits {
 /// Shares threads and memory among evaluations.
 pub trait Governor: Debug + Send + Sync {
     /// Reports a running evaluation, and the bytes that it has allocated since its last report. The
-    /// call may block; `wanted` checks meanwhile whether the evaluation should continue.
+    /// call may block; `check_cancelled` checks meanwhile whether the evaluation should continue.
     ///
     /// # Errors
     /// If the evaluation cannot continue.
     fn checkpoint(
         &self,
-        made: u64,
-        wanted: &dyn Fn() -> Result<(), AbortReason>,
+        allocated: u64,
+        check_cancelled: &dyn Fn() -> Result<(), AbortReason>,
     ) -> Result<(), AbortReason>;
 
     /// Reports that an evaluation waits for something else, and needs no thread until its next
@@ -89,11 +89,11 @@ pub(crate) struct Meter {
     /// Units until the next check.
     left: Cell<i64>,
     /// Values allocated since the last check.
-    made: Cell<u64>,
+    allocated: Cell<u64>,
     /// Values allocated before the last check.
     total: Cell<u64>,
     /// Whether there has been a check before.
-    looked: Cell<bool>,
+    checked: Cell<bool>,
     /// Whether the result of this inline evaluation is invalid.
     invalid: Cell<bool>,
     /// Reason to end the evaluation, recorded by an operation that cannot fail.
@@ -167,7 +167,8 @@ impl Meter {
     #[inline]
     pub(crate) fn make(&self, values: usize) {
         let values = values as u64;
-        self.made.set(self.made.get().saturating_add(values));
+        self.allocated
+            .set(self.allocated.get().saturating_add(values));
         self.left
             .set(self.left.get().saturating_sub_unsigned(values));
     }
@@ -187,8 +188,8 @@ impl Meter {
 
     /// Fails if the given number of further values would exceed the limit.
     pub(crate) fn check_room(&self, values: usize) -> Result<(), AbortReason> {
-        let made = self.total.get().saturating_add(self.made.get());
-        let would = made.saturating_add(values as u64);
+        let allocated = self.total.get().saturating_add(self.allocated.get());
+        let would = allocated.saturating_add(values as u64);
         match self.limits.values {
             Some(most) if would > most => Err(AbortReason::Values),
             _ => Ok(()),
@@ -214,7 +215,7 @@ impl Meter {
 
     /// Fails if the result of the evaluation is invalid: it is an invalid inline evaluation, or a
     /// charge exceeded a limit.
-    pub(crate) fn sound(&self) -> Result<(), AbortReason> {
+    pub(crate) fn check_valid(&self) -> Result<(), AbortReason> {
         match (self.invalid.get(), self.overdrawn.get()) {
             (true, _) => Err(AbortReason::NotInline),
             (false, Some(ended)) => Err(ended),
@@ -298,9 +299,9 @@ impl Meter {
         mut values: impl Iterator<Item = &'v Value>,
         most: usize,
     ) -> bool {
-        let mut room = most;
-        let admitted = values.all(|value| weigh(value, &mut room));
-        let weight = i64::try_from(most - room).unwrap_or(i64::MAX);
+        let mut remaining = most;
+        let admitted = values.all(|value| deduct_weight(value, &mut remaining));
+        let weight = i64::try_from(most - remaining).unwrap_or(i64::MAX);
         self.left.set(self.left.get().saturating_sub(weight));
         if !admitted {
             self.invalidate();
@@ -319,10 +320,10 @@ impl Meter {
     #[cold]
     pub(crate) fn look(&self) -> Result<(), AbortReason> {
         let limits = &self.limits;
-        self.sound()?;
+        self.check_valid()?;
         self.wanted()?;
-        let made = self.made.take();
-        let total = self.total.get().saturating_add(made);
+        let allocated = self.allocated.take();
+        let total = self.total.get().saturating_add(allocated);
         self.total.set(total);
         if limits.values.is_some_and(|most| total > most) {
             return Err(if limits.inline {
@@ -333,17 +334,17 @@ impl Meter {
             });
         }
         // An evaluation that ends before its second check does not involve the governor.
-        let has_looked = self.looked.replace(true);
+        let has_checked = self.checked.replace(true);
         if let Some(governor) = &limits.governor
-            && has_looked
+            && has_checked
             && !limits.inline
         {
-            governor.checkpoint(made.saturating_mul(VALUE_BYTES), &|| self.wanted())?;
+            governor.checkpoint(allocated.saturating_mul(VALUE_BYTES), &|| self.wanted())?;
         }
         self.left.set(if limits.inline {
             TRIAL_INTERVAL
         } else {
-            INTERVAL
+            CHECK_INTERVAL
         });
         Ok(())
     }
@@ -366,9 +367,9 @@ impl Meter {
     }
 }
 
-/// Deducts the weight of a value from `room`, in units. Returns false if that is not enough.
-fn weigh(value: &Value, room: &mut usize) -> bool {
-    let own = match value {
+/// Deducts the weight of a value from `remaining`, in units. Returns false if that is not enough.
+fn deduct_weight(value: &Value, remaining: &mut usize) -> bool {
+    let weight = match value {
         Value::Null | Value::Bool(_) => 1,
         Value::Number(number) => match number.digits() {
             Some(digits) => 1 + digits / 2,
@@ -380,16 +381,16 @@ fn weigh(value: &Value, room: &mut usize) -> bool {
         Value::Object(members) => 1 + members.len(),
         Value::Set(members) => 1 + members.len(),
     };
-    let Some(rest) = room.checked_sub(own) else {
+    let Some(rest) = remaining.checked_sub(weight) else {
         return false;
     };
-    *room = rest;
+    *remaining = rest;
     match value {
-        Value::Array(items) => items.iter().all(|item| weigh(item, room)),
+        Value::Array(items) => items.iter().all(|item| deduct_weight(item, remaining)),
         Value::Object(members) => members
             .iter()
-            .all(|(key, item)| weigh(key, room) && weigh(item, room)),
-        Value::Set(members) => members.iter().all(|item| weigh(item, room)),
+            .all(|(key, item)| deduct_weight(key, remaining) && deduct_weight(item, remaining)),
+        Value::Set(members) => members.iter().all(|item| deduct_weight(item, remaining)),
         _ => true,
     }
 }

@@ -4,12 +4,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// Number of items for which it pays to start another thread.
-const SHARE: usize = 64;
+const MIN_ITEMS_PER_THREAD: usize = 64;
 
 /// Calls `work` for each item, on all processors if there are many. The results are in the order of
 /// the items.
 pub(crate) fn each<T: Send, R: Send>(items: &mut [T], work: impl Fn(&mut T) -> R + Sync) -> Vec<R> {
-    let shares = items.len() / SHARE;
+    let shares = items.len() / MIN_ITEMS_PER_THREAD;
     // The number of processors is determined only if needed, as the system reads files for it.
     let processors = || thread::available_parallelism().map_or(1, usize::from);
     let threads = if shares < 2 {
@@ -21,7 +21,7 @@ pub(crate) fn each<T: Send, R: Send>(items: &mut [T], work: impl Fn(&mut T) -> R
         return items.iter_mut().map(work).collect();
     }
     let mut results = Vec::with_capacity(items.len());
-    let shares = Mutex::new(items.chunks_mut(SHARE).enumerate());
+    let shares = Mutex::new(items.chunks_mut(MIN_ITEMS_PER_THREAD).enumerate());
     let done = Mutex::new(Vec::new());
     // Every other thread begins at the end. If the same items recur, most return to the thread that
     // allocated their contents, whose memory would cause contention in others.

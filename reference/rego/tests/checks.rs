@@ -33,15 +33,15 @@ fn queries() {
 fn check(table: &str) {
     let mut wrong = Vec::new();
     for case in sections(table, "=== ") {
-        let (steps, wanted) = case.split_once("\n>>>\n").unwrap();
+        let (steps, expected) = case.split_once("\n>>>\n").unwrap();
         let (name, steps) = steps.split_once('\n').unwrap();
         let found = match change(steps) {
             Ok(()) => "ok\n".to_owned(),
-            Err(Errors(errors)) => errors.iter().map(shown).collect(),
+            Err(Errors(errors)) => errors.iter().map(format_error).collect(),
         };
-        if found.trim_end() != wanted.trim_end() {
+        if found.trim_end() != expected.trim_end() {
             wrong.push(format!(
-                "=== {name}\n{steps}\n>>> wanted\n{wanted}\n>>> found\n{found}"
+                "=== {name}\n{steps}\n>>> wanted\n{expected}\n>>> found\n{found}"
             ));
         }
     }
@@ -84,7 +84,7 @@ fn sections<'t>(text: &'t str, mark: &'t str) -> impl Iterator<Item = &'t str> {
     })
 }
 
-fn shown(error: &LanguageError) -> String {
+fn format_error(error: &LanguageError) -> String {
     let place = match &error.location {
         Some(place) => format!("{}:{}:{}", place.file, place.row, place.col),
         None => "-".to_owned(),

@@ -40,7 +40,7 @@ fn documents_in_the_way_of_rules_are_refused() {
         all.put(&id, Module::parse(&id, text).unwrap())
     });
     let policy = compiler.compile().unwrap();
-    for (path, document, wanted) in TABLE {
+    for (path, document, expected) in TABLE {
         let steps = path.split('/').filter(|step| !step.is_empty());
         let steps: Vec<Value> = steps.map(Value::from).collect();
         let document = from_json(document.as_bytes()).unwrap();
@@ -50,10 +50,10 @@ fn documents_in_the_way_of_rules_are_refused() {
         };
         // The order of the rules is unspecified.
         found.sort();
-        let wanted: Vec<_> = wanted
+        let expected: Vec<_> = expected
             .iter()
             .map(|place| format!("conflicting rule for data path {place} found"))
             .collect();
-        assert_eq!(found, wanted, "{path}: {document}");
+        assert_eq!(found, expected, "{path}: {document}");
     }
 }

@@ -41,7 +41,7 @@ replaced := x if x := data.t.alone with data.t.alone as 7
 "#;
 
 /// Rules, their results, and the labels that are reported for them.
-const ASKED: &[(&str, &str, &str)] = &[
+const EXPECTED: &[(&str, &str, &str)] = &[
     ("through_labelled", "true", r#"[{"of":"constant"}]"#),
     ("through_alone", "2", "[]"),
     ("through_set", "true", "[]"),
@@ -59,20 +59,20 @@ fn later_evaluations_give_the_same() {
     let policy = policy.compile().expect("the module compiles");
     let documents = Value::Null;
     for round in 0..4 {
-        for (rule, wanted, labels) in ASKED {
+        for (rule, expected, labels) in EXPECTED {
             let query = Query::parse(&policy, &format!("data.t.{rule}"), &QueryOptions::default());
             let query = query.unwrap_or_else(|errors| panic!("{errors}"));
             let mut evaluation = Evaluation::new(&documents);
             // With labels, no rule is skipped.
             evaluation.rule_labels = (round % 2 == 1).then(Vec::new);
-            let given = query.decide(&mut evaluation);
-            let given =
-                given.map(|value| value.map_or("undefined".into(), |value| value.to_string()));
-            let given = given.unwrap_or_else(|error| error.code.as_str().to_owned());
-            assert_eq!(given, *wanted, "{rule}, round {round}");
-            if let Some(told) = evaluation.rule_labels {
+            let found = query.decide(&mut evaluation);
+            let found =
+                found.map(|value| value.map_or("undefined".into(), |value| value.to_string()));
+            let found = found.unwrap_or_else(|error| error.code.as_str().to_owned());
+            assert_eq!(found, *expected, "{rule}, round {round}");
+            if let Some(reported) = evaluation.rule_labels {
                 assert_eq!(
-                    Value::from(told).to_string(),
+                    Value::from(reported).to_string(),
                     *labels,
                     "{rule}, round {round}"
                 );

@@ -87,8 +87,8 @@ fn check(text: &str) {
         assert_eq!(measured.map(|it| it.length), Ok(whole.len()), "{text}");
     }
     let copy = document.clone();
-    looked_at(&document, &value, text);
-    looked_at(&copy, &value, text);
+    check_reversed_access(&document, &value, text);
+    check_reversed_access(&copy, &value, text);
     assert!(document == value, "{text}");
     let (mut document, value) = read(text);
     changed(&mut document, value, text);
@@ -96,7 +96,7 @@ fn check(text: &str) {
 
 /// Accesses all items of a document in reverse order, and compares them with those of the value.
 #[track_caller]
-fn looked_at(document: &Value, value: &Value, text: &str) {
+fn check_reversed_access(document: &Value, value: &Value, text: &str) {
     if let (Some(items), Some(expected)) = (document.as_array(), value.as_array()) {
         assert_eq!(items.len(), expected.len(), "{text}");
         for at in (0..expected.len()).rev() {

@@ -134,13 +134,13 @@ const ANSWERS: &[(&str, &str)] = &[
 fn queries_have_their_answers_in_order() {
     let policy = policy(&[POLICY]);
     let documents = from_json(DOCUMENTS.as_bytes()).expect("the documents are read");
-    for (text, wanted) in ANSWERS {
+    for (text, expected) in ANSWERS {
         let query = Query::parse(&policy, text, &QueryOptions::default());
         let query = query.unwrap_or_else(|errors| panic!("{text}: {errors}"));
         let answers = query.evaluate(&mut Evaluation::new(&documents));
         let answers = answers.unwrap_or_else(|error| panic!("{text}: {error}"));
         let answers: Vec<_> = answers.iter().map(|answer| answer.to_value()).collect();
-        assert_eq!(Value::from(answers).to_string(), *wanted, "{text}");
+        assert_eq!(Value::from(answers).to_string(), *expected, "{text}");
     }
 }
 
@@ -175,14 +175,14 @@ const ERRORS: &[(&str, bool, &str)] = &[
 fn errors_say_what_and_where() {
     let policy = policy(&[POLICY]);
     let documents = from_json(DOCUMENTS.as_bytes()).expect("the documents are read");
-    for (text, strict, wanted) in ERRORS {
+    for (text, strict, expected) in ERRORS {
         let query = Query::parse(&policy, text, &QueryOptions::default());
         let query = query.unwrap_or_else(|errors| panic!("{text}: {errors}"));
         let mut evaluation = Evaluation::new(&documents);
         evaluation.strict = *strict;
         evaluation.input = Some(from_json(br#"{"one": 1, "two": 2}"#).expect("the input is read"));
         let error = query.evaluate(&mut evaluation).expect_err(text);
-        assert_eq!(error.to_string(), *wanted, "{text}");
+        assert_eq!(error.to_string(), *expected, "{text}");
         assert_eq!(error.stack.last().map(|(id, _)| *id), Some(0), "{text}");
     }
 }
@@ -191,7 +191,7 @@ fn errors_say_what_and_where() {
 fn documents_are_found_at_their_paths() {
     let policy = policy(&[POLICY, "package other.empty"]);
     let documents = from_json(DOCUMENTS.as_bytes()).expect("the documents are read");
-    for (path, wanted) in [
+    for (path, expected) in [
         (&["test", "deep", "b"][..], Some("7")),
         (&["list"], Some("[3,1,2]")),
         (&["nothing"], None),
@@ -207,7 +207,7 @@ fn documents_are_found_at_their_paths() {
         let document = answers.pop().and_then(rego::Solution::into_document);
         assert_eq!(
             document.map(|found| found.to_string()).as_deref(),
-            wanted,
+            expected,
             "{path:?}"
         );
     }

@@ -11,7 +11,7 @@ use crate::support::processor_time;
 
 /// Maximum cost ratio for a source ten times as long; quadratic growth would cost a hundred times
 /// as much.
-const MOST: u32 = 30;
+const MAX_RATIO: u32 = 30;
 
 /// Template of a source: prefix, repeated line, suffix. In a line, `@` is the number of the line,
 /// `<` that of the previous one.
@@ -164,7 +164,7 @@ fn ten_times_the_text_does_not_cost_its_square() {
     for shape in SHAPES {
         let [short, long] = [1, 10].map(|times| text(shape, times * shape.lines));
         let costs =
-            processor_time::compare(MOST, || drop(compile(&short)), || drop(compile(&long)));
+            processor_time::compare(MAX_RATIO, || drop(compile(&short)), || drop(compile(&long)));
         if let Err(costs) = costs {
             wrong.push(format!("{}: {costs}", shape.name));
         }
@@ -248,7 +248,7 @@ fn long_texts_are_not_nested_ones() {
 
 #[test]
 fn places_have_a_depth() {
-    for (text, wanted) in [
+    for (text, expected) in [
         (
             format!("package a{}\np := 1", ".b".repeat(5000)),
             "the path of the package has too many steps",
@@ -259,6 +259,6 @@ fn places_have_a_depth() {
         ),
     ] {
         let found = compile(&text).unwrap_err().to_string();
-        assert!(found.contains(wanted), "{found}");
+        assert!(found.contains(expected), "{found}");
     }
 }

@@ -110,10 +110,10 @@ fn references_to_nothing_are_told_with_what_may_be_meant() {
         let hints = policy
             .input_references(&path)
             .hints(&unknowns, Some(&input));
-        let told: Vec<String> = hints
+        let messages: Vec<String> = hints
             .iter()
             .map(|hint| format!("{}: {}", hint.location.row, hint.message))
             .collect();
-        assert_eq!(told.join("\n"), expected, "{rule} {unknown}");
+        assert_eq!(messages.join("\n"), expected, "{rule} {unknown}");
     }
 }

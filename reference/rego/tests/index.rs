@@ -31,7 +31,7 @@ fn policy_of(rule: &str) -> Policy {
 }
 
 /// Returns whether the index retains the rule `p`, and whether it is satisfied.
-fn looked_at(policy: &Policy, documents: &Value, input: &str) -> (bool, bool) {
+fn evaluate(policy: &Policy, documents: &Value, input: &str) -> (bool, bool) {
     let query = Query::parse(policy, "data.t.p", &QueryOptions::default());
     let query = query.unwrap_or_else(|errors| panic!("{errors}"));
     let mut recorder = Recorder::new(Filter::Full, Form::Pretty);
@@ -54,19 +54,19 @@ fn rules_are_kept_that_can_matter() {
     assert!(bodies.lines().count() >= 70, "bodies are missing");
     let policy_of_numbers = policy("w", "data.numbered[input.x]");
     assert_eq!(
-        looked_at(&policy_of_numbers, &documents, r#"{"x": 1}"#),
+        evaluate(&policy_of_numbers, &documents, r#"{"x": 1}"#),
         (true, true)
     );
     // Where one rule suffices, keys are not looked up.
     for (value, is_exact) in [("w", true), ("1", false)] {
         for row in bodies.lines() {
-            let (wanted, body) = row.split_once(' ').expect("digits");
+            let (decisions, body) = row.split_once(' ').expect("digits");
             let policy = policy(value, body);
-            for (input, wanted) in inputs.lines().zip(wanted.chars()) {
-                let (is_kept, holds) = looked_at(&policy, &documents, input);
+            for (input, expected) in inputs.lines().zip(decisions.chars()) {
+                let (is_kept, holds) = evaluate(&policy, &documents, input);
                 assert!(is_kept || !holds, "{body} holds for {input}");
                 assert!(
-                    !is_exact || is_kept == (wanted == '1'),
+                    !is_exact || is_kept == (expected == '1'),
                     "{body} for {input}"
                 );
             }
@@ -92,7 +92,7 @@ fn what_is_known_to_hold_is_not_taken_for_more() {
         let path = ["t", "p"].map(Value::from);
         Query::document(policy, &path).expect("a query")
     };
-    let mut held = 0;
+    let mut satisfied = 0;
     for body in bodies.chain(twice) {
         for rule in [
             format!("p := 1 if {{ {body} }}"),
@@ -103,21 +103,21 @@ fn what_is_known_to_hold_is_not_taken_for_more() {
             let policy = policy_of(&rule);
             let query = query(&policy);
             for input in inputs.lines() {
-                let ask = |recorder: Option<&mut Recorder>| {
+                let decide = |recorder: Option<&mut Recorder>| {
                     let mut evaluation = Evaluation::new(&documents);
                     evaluation.input = from_json(input.as_bytes()).ok();
                     evaluation.tracer = recorder.map(|recorder| recorder as _);
                     let decided = query.decide(&mut evaluation);
                     decided.unwrap_or_else(|error| panic!("{error}"))
                 };
-                let decided = ask(None);
-                held += usize::from(decided == Some(Value::from(1)));
+                let decided = decide(None);
+                satisfied += usize::from(decided == Some(Value::from(1)));
                 let mut recorder = Recorder::new(Filter::Full, Form::Pretty);
-                assert_eq!(decided, ask(Some(&mut recorder)), "{rule} for {input}");
+                assert_eq!(decided, decide(Some(&mut recorder)), "{rule} for {input}");
             }
         }
     }
-    assert!(held > 100, "only {held} hold");
+    assert!(satisfied > 100, "only {satisfied} hold");
 }
 
 /// The index retains rules that may match a string that is not UTF-8. The results are OPA's.

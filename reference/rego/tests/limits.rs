@@ -208,11 +208,11 @@ fn inline_evaluations_in_time_answer_as_others_do() {
             evaluation.limits = limits;
             query.evaluate(&mut evaluation)
         };
-        let wanted = answers(Limits::default());
+        let expected = answers(Limits::default());
         // The values that inline evaluations use are prepared by then.
         let found = answers(inline(AMPLE));
-        assert_eq!(found, wanted, "{text}");
-        assert!(wanted.is_ok_and(|answers| !answers.is_empty()), "{text}");
+        assert_eq!(found, expected, "{text}");
+        assert!(expected.is_ok_and(|answers| !answers.is_empty()), "{text}");
     }
 }
 
@@ -330,12 +330,12 @@ fn values_are_counted() {
         assert_eq!(error.message, "query execution made too many values");
     }
     // Iterating over many values does not create any.
-    let looks = query(&policy, "some x in data.big; x == -1");
+    let scan = query(&policy, "some x in data.big; x == -1");
     let limits = Limits {
         values: Some(1000),
         ..Limits::default()
     };
-    assert_eq!(evaluate(&looks, &documents, limits), Ok(Vec::new()));
+    assert_eq!(evaluate(&scan, &documents, limits), Ok(Vec::new()));
 }
 
 /// Queries that take very long.
@@ -367,11 +367,11 @@ fn are_cancelled(cancel: fn(&mut Evaluation<'_>)) {
     }
 }
 
-const SOME_TIME: Duration = Duration::from_millis(20);
+const DELAY: Duration = Duration::from_millis(20);
 
 #[test]
 fn evaluations_end_when_their_time_is_over() {
-    are_cancelled(|evaluation| evaluation.limits.deadline = Some(Instant::now() + SOME_TIME));
+    are_cancelled(|evaluation| evaluation.limits.deadline = Some(Instant::now() + DELAY));
 }
 
 #[test]
@@ -380,7 +380,7 @@ fn evaluations_end_when_nobody_waits() {
         let cancelled = Arc::new(AtomicBool::new(false));
         evaluation.cancelled = Some(Arc::clone(&cancelled));
         std::thread::spawn(move || {
-            std::thread::sleep(SOME_TIME);
+            std::thread::sleep(DELAY);
             cancelled.store(true, Ordering::Relaxed);
         });
     });
@@ -393,11 +393,11 @@ struct Some256KiB(AtomicU64);
 impl Governor for Some256KiB {
     fn checkpoint(
         &self,
-        made: u64,
-        wanted: &dyn Fn() -> Result<(), AbortReason>,
+        allocated: u64,
+        check_cancelled: &dyn Fn() -> Result<(), AbortReason>,
     ) -> Result<(), AbortReason> {
-        wanted()?;
-        match self.0.fetch_add(made, Ordering::Relaxed) + made > 256 << 10 {
+        check_cancelled()?;
+        match self.0.fetch_add(allocated, Ordering::Relaxed) + allocated > 256 << 10 {
             true => Err(AbortReason::Memory),
             false => Ok(()),
         }

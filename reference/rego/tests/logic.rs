@@ -20,7 +20,7 @@ fn body(text: &str) -> Result<Body, Errors> {
 
 #[test]
 fn operands_are_shown_with_the_brackets_they_need() {
-    for (text, shown) in [
+    for (text, expected) in [
         ("a.b and c.d or e.f", "a.b and c.d or e.f"),
         ("a.b and (c.d or e.f)", "a.b and (c.d or e.f)"),
         ("a.b or c.d or e.f", "a.b or c.d or e.f"),
@@ -49,13 +49,13 @@ fn operands_are_shown_with_the_brackets_they_need() {
         ("{ {1 | true} }", "{{1 | true}}"),
     ] {
         let body = body(text).unwrap_or_else(|errors| panic!("{text}: {errors}"));
-        assert_eq!(Conjunction(&body).to_string(), shown, "{text}");
+        assert_eq!(Conjunction(&body).to_string(), expected, "{text}");
     }
 }
 
 #[test]
 fn operands_are_bodies_in_json() {
-    for (text, wanted) in [
+    for (text, expected) in [
         (
             "{x} and y",
             r#"{"explicit_lhs":true,"lhs":[{"index":0,"terms":{"type":"var","value":"x"}}],"rhs":[{"index":0,"terms":{"type":"var","value":"y"}}],"type":"and"}"#,
@@ -78,14 +78,14 @@ fn operands_are_bodies_in_json() {
             panic!("{text}: {body:?}");
         };
         let json = only.to_json();
-        let wanted = from_json(wanted.as_bytes()).expect("the tree is read");
-        assert_eq!(json.get("terms"), Some(&wanted), "{text}");
+        let expected = from_json(expected.as_bytes()).expect("the tree is read");
+        assert_eq!(json.get("terms"), Some(&expected), "{text}");
     }
 }
 
 #[test]
 fn what_is_no_operand_is_refused() {
-    for (text, wanted) in [
+    for (text, expected) in [
         (
             "a.b with input as 1 and true",
             "`with` modifier is not allowed on operand of `and` (hint: Wrap the operand in `(...)` or `{...}` to scope, or move `with` after the `and` expression to apply it to the whole expression)",
@@ -141,7 +141,7 @@ fn what_is_no_operand_is_refused() {
             Ok(body) => panic!("{text}: {body:?}"),
             Err(Errors(errors)) => errors.into_iter().map(|error| error.message),
         };
-        assert_eq!(found.collect::<Vec<_>>(), [wanted], "{text}");
+        assert_eq!(found.collect::<Vec<_>>(), [expected], "{text}");
     }
 }
 
@@ -235,7 +235,7 @@ fn operands_hold_once_and_keep_what_they_bind() {
     let documents = from_json(b"{}").expect("the documents are read");
     let query = Query::parse(&policy, "x := data.a", &QueryOptions::default());
     let query = query.unwrap_or_else(|errors| panic!("{errors}"));
-    for (input, wanted) in [
+    for (input, expected) in [
         (
             r#"{"n": 3, "zero": 0}"#,
             r#"{"every_one":true,"neither":true,"nested":{"2":[2]},"once":[1],"replaced":true,"scopes":[1,2],"short":true,"undefined_operand":true}"#,
@@ -256,6 +256,6 @@ fn operands_hold_once_and_keep_what_they_bind() {
         let answers = answers.unwrap_or_else(|error| panic!("{input}: {error}"));
         let answers: Vec<_> = answers.iter().map(|answer| answer.to_value()).collect();
         let found = Value::from(answers).to_string();
-        assert_eq!(found, format!(r#"[{{"x":{wanted}}}]"#), "{input}");
+        assert_eq!(found, format!(r#"[{{"x":{expected}}}]"#), "{input}");
     }
 }

@@ -12,7 +12,7 @@ use rego::value::from_json;
 use rego::{Compiler, Evaluation, Module, Policy, Query, QueryOptions, Solution, Value};
 
 /// Number of searches in a collection from which on its items are looked up by content.
-const TIMES: usize = 3;
+const SEARCHES_BEFORE_INDEX: usize = 3;
 
 /// Tracer that ignores all events: with a tracer, no items are skipped.
 struct Watcher;
@@ -34,7 +34,7 @@ fn query(policy: &Policy) -> Query {
     Query::parse(policy, "data.p.found = x", &QueryOptions::default()).expect("the test is sound")
 }
 
-fn ask(query: &Query, documents: &Value, input: &str, watched: bool) -> String {
+fn evaluate_input(query: &Query, documents: &Value, input: &str, watched: bool) -> String {
     let mut watcher = Watcher;
     let mut evaluation = Evaluation::new(documents);
     evaluation.input = from_json(input.as_bytes()).ok();
@@ -53,7 +53,7 @@ fn ask(query: &Query, documents: &Value, input: &str, watched: bool) -> String {
 
 /// Returns an array and an object of `plain` items, and unusual ones.
 fn documents(plain: usize) -> String {
-    let odd = [
+    let unusual = [
         "null",
         "7",
         "\"u3\"",
@@ -75,7 +75,7 @@ fn documents(plain: usize) -> String {
     let names = (0..plain * 3 / 2).map(|at| format!("\"u{at}\","));
     let names: String = names.collect();
     let plain = (0..plain).map(|at| format!("{{\"user\":\"u{}\",\"at\":{at}}}", at % 40));
-    let items: Vec<_> = plain.chain(odd.map(str::to_owned)).collect();
+    let items: Vec<_> = plain.chain(unusual.map(str::to_owned)).collect();
     let members = items.iter().enumerate();
     let members: Vec<_> = members
         .map(|(at, item)| format!("\"k{at}\":{item}"))
@@ -87,7 +87,7 @@ fn documents(plain: usize) -> String {
     )
 }
 
-const SOUGHT: &[&str] = &[
+const SEARCHED_VALUES: &[&str] = &[
     "\"u3\"",
     "\"u39\"",
     "\"nobody\"",
@@ -144,11 +144,14 @@ const RULES: &[&str] = &[
 ];
 
 /// Numbers of plain items: too few for lookups, and enough.
-const PLAIN: &[usize] = &[12, 50];
+const PLAIN_ITEM_COUNTS: &[usize] = &[12, 50];
 
 #[test]
 fn what_is_looked_up_is_what_there_is() {
-    let texts: Vec<_> = PLAIN.iter().map(|plain| documents(*plain)).collect();
+    let texts: Vec<_> = PLAIN_ITEM_COUNTS
+        .iter()
+        .map(|plain| documents(*plain))
+        .collect();
     for (rule, text) in RULES
         .iter()
         .flat_map(|rule| texts.iter().map(move |text| (rule, text)))
@@ -156,13 +159,13 @@ fn what_is_looked_up_is_what_there_is() {
         let query = query(&policy(&format!("package p\n\n{rule}\n")));
         // Each policy has its own lookups.
         let documents = from_json(text.as_bytes()).expect("the test is sound");
-        for sought in SOUGHT {
+        for value in SEARCHED_VALUES {
             let list = documents.get("list").expect("the test is sound");
-            let input = format!(r#"{{"x":{sought},"list":{list}}}"#);
-            let all = ask(&query, &documents, &input, true);
-            for _ in 0..TIMES {
-                let found = ask(&query, &documents, &input, false);
-                assert_eq!(found, all, "{rule} with {sought}");
+            let input = format!(r#"{{"x":{value},"list":{list}}}"#);
+            let all = evaluate_input(&query, &documents, &input, true);
+            for _ in 0..SEARCHES_BEFORE_INDEX {
+                let found = evaluate_input(&query, &documents, &input, false);
+                assert_eq!(found, all, "{rule} with {value}");
             }
         }
     }
@@ -175,13 +178,14 @@ fn a_change_is_seen() {
     ));
     let mut documents = from_json(documents(200).as_bytes()).expect("the test is sound");
     let input = r#"{"x":"new"}"#;
-    let asked = |documents: &Value| {
-        let answers = (0..TIMES).map(|_| ask(&query, documents, input, false));
+    let answers_of = |documents: &Value| {
+        let answers =
+            (0..SEARCHES_BEFORE_INDEX).map(|_| evaluate_input(&query, documents, input, false));
         let mut answers: Vec<_> = answers.collect();
         answers.dedup();
         answers
     };
-    assert_eq!(asked(&documents), [r#"[{"x":[]}]"#]);
+    assert_eq!(answers_of(&documents), [r#"[{"x":[]}]"#]);
     let before = documents.clone();
     // Shared with the previous document.
     change(&mut documents, |list| {
@@ -191,19 +195,19 @@ fn a_change_is_seen() {
             .expect("the test is sound");
         item.insert("user", Value::from("new"));
     });
-    assert_eq!(asked(&documents), [r#"[{"x":[150]}]"#]);
-    assert_eq!(asked(&before), [r#"[{"x":[]}]"#]);
+    assert_eq!(answers_of(&documents), [r#"[{"x":[150]}]"#]);
+    assert_eq!(answers_of(&before), [r#"[{"x":[]}]"#]);
     drop(before);
     // In place.
     change(&mut documents, |list| drop(list.remove(0)));
-    assert_eq!(asked(&documents), [r#"[{"x":[149]}]"#]);
+    assert_eq!(answers_of(&documents), [r#"[{"x":[149]}]"#]);
     change(&mut documents, |list| {
         for item in list.iter_mut() {
             *item = Value::object([("user", Value::from("old"))]);
         }
         list.push(Value::object([("user", Value::from("new"))]));
     });
-    assert_eq!(asked(&documents), [r#"[{"x":[216]}]"#]);
+    assert_eq!(answers_of(&documents), [r#"[{"x":[216]}]"#]);
 }
 
 fn change(documents: &mut Value, change: impl FnOnce(&mut rego::value::Array)) {

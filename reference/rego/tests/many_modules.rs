@@ -6,10 +6,10 @@ use rego::value::from_json;
 use rego::{Compiler, Errors, Evaluation, Module, Policy, Query, QueryOptions, Version};
 
 /// Number of modules, large enough for several threads to share the work.
-const MANY: usize = 200;
+const MODULE_COUNT: usize = 200;
 
 fn texts(text: impl Fn(usize) -> String) -> Vec<(String, String)> {
-    let numbers = 0..MANY;
+    let numbers = 0..MODULE_COUNT;
     numbers.map(|at| (format!("m{at:03}"), text(at))).collect()
 }
 
@@ -31,7 +31,7 @@ fn mistakes(texts: &[(String, String)]) -> Vec<String> {
 #[test]
 fn they_become_what_each_becomes_alone() {
     let texts = texts(|at| {
-        let next = (at + 1) % MANY;
+        let next = (at + 1) % MODULE_COUNT;
         format!(
             "package p{at}\n\nallow if {{ some x in data.p{next}.known; f(x) }}\n\n\
              f(x) if x > {at}\n\nknown contains {at}\n"
@@ -62,11 +62,11 @@ fn only_the_first_stage_with_mistakes_tells() {
         _ => format!("package p{at}\n\np := {at}\n"),
     });
     let found = mistakes(&texts);
-    let wanted = [
+    let expected = [
         "m150:3: rego_type_error: undefined function unknown150",
         "m151:3: rego_type_error: undefined function unknown151",
     ];
-    assert_eq!(found, wanted);
+    assert_eq!(found, expected);
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn types_are_the_same_in_layers_and_one_by_one() {
         // Type errors of queries show the types.
         let [at_once, in_turn] = policies.map(|policy| {
             // Queries for all layers.
-            let places = (0..MANY).step_by(3).map(|at| format!("data.q{at}"));
+            let places = (0..MODULE_COUNT).step_by(3).map(|at| format!("data.q{at}"));
             let questions = places.flat_map(|place| {
                 let read = |what: &str| format!("{place}.{what} == null");
                 let call = format!("{place}.f(1, 2, 3)");
@@ -179,17 +179,17 @@ fn types_are_the_same_in_layers_and_one_by_one() {
                     call,
                 ]
             });
-            let asked = questions.map(|question| {
-                let asked = Query::parse(&policy, &question, &QueryOptions::default());
-                asked.map_or_else(|errors| format!("{errors:?}"), |_| question)
+            let results = questions.map(|question| {
+                let parsed = Query::parse(&policy, &question, &QueryOptions::default());
+                parsed.map_or_else(|errors| format!("{errors:?}"), |_| question)
             });
-            asked.collect::<Vec<_>>()
+            results.collect::<Vec<_>>()
         });
         assert_eq!(at_once, in_turn);
         assert!(
             at_once
                 .iter()
-                .any(|told| told.contains("mismatch") || told.contains("match error"))
+                .any(|result| result.contains("mismatch") || result.contains("match error"))
         );
     }
 }

@@ -52,16 +52,16 @@ fn objects_behave_like_ordered_maps() {
         }
         check_same(&snapshot.0, &snapshot.1);
         assert!(object.values().all(|member| *member == Value::Null));
-        let mut kept = snapshot.0.clone();
+        let mut retained = snapshot.0.clone();
         let even = |key: &Value| key.to_string().ends_with('2');
-        kept.retain(|key, _| even(key));
+        retained.retain(|key, _| even(key));
         snapshot.1.retain(|key, _| even(key));
-        check_same(&kept, &snapshot.1);
-        let emptied: Vec<Value> = kept.keys().cloned().collect();
+        check_same(&retained, &snapshot.1);
+        let emptied: Vec<Value> = retained.keys().cloned().collect();
         for key in emptied {
-            assert!(kept.remove_value(&key).is_some());
+            assert!(retained.remove_value(&key).is_some());
         }
-        assert_eq!(kept, Object::new());
+        assert_eq!(retained, Object::new());
     }
 }
 

@@ -139,9 +139,9 @@ fn conditions_are_what_is_left() -> Result<(), Box<dyn std::error::Error>> {
     let mut wrong = Vec::new();
     for (query, expected) in cases {
         let residual = residual(query, &PartialOptions::default())?;
-        let shown = shown(&residual);
-        if shown != *expected || !residual.support.is_empty() {
-            wrong.push(format!("{query}: {shown:?}, not {expected:?}"));
+        let formatted = format_queries(&residual);
+        if formatted != *expected || !residual.support.is_empty() {
+            wrong.push(format!("{query}: {formatted:?}, not {expected:?}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -187,9 +187,9 @@ fn references_stand_where_they_are_asked() -> Result<(), Box<dyn std::error::Err
     ];
     let mut wrong = Vec::new();
     for (query, expected) in cases {
-        let shown = shown(&residual(query, &options)?);
-        if shown != [*expected] {
-            wrong.push(format!("{query}: {shown:?}, not {expected:?}"));
+        let formatted = format_queries(&residual(query, &options)?);
+        if formatted != [*expected] {
+            wrong.push(format!("{query}: {formatted:?}, not {expected:?}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -230,7 +230,7 @@ fn rules_support_what_cannot_be_inlined() -> Result<(), Box<dyn std::error::Erro
     ];
     for (query, options, expected, rule) in cases {
         let residual = residual(query, options)?;
-        let found = shown(&residual);
+        let found = format_queries(&residual);
         assert_eq!(found.len(), expected.len(), "{query}: {found:?}");
         for (found, expected) in found.iter().zip(*expected) {
             assert!(found.starts_with(expected), "{query}: {found}");
@@ -312,18 +312,18 @@ fn residual(query: &str, options: &PartialOptions) -> Result<Residual, Box<dyn s
 }
 
 /// Formats the queries, with one name for all variables.
-fn shown(residual: &Residual) -> Vec<String> {
+fn format_queries(residual: &Residual) -> Vec<String> {
     let queries = residual.queries.iter().map(|body| {
         let exprs: Vec<_> = body.iter().map(ToString::to_string).collect();
         let text = exprs.join("; ");
-        let mut shown = String::new();
+        let mut renamed = String::new();
         let mut rest = text.as_str();
-        while let Some((before, behind)) = rest.split_once("__local") {
-            shown.push_str(before);
-            shown.push('V');
-            rest = behind.split_once("__1").map_or("", |(_, after)| after);
+        while let Some((before, tail)) = rest.split_once("__local") {
+            renamed.push_str(before);
+            renamed.push('V');
+            rest = tail.split_once("__1").map_or("", |(_, after)| after);
         }
-        shown + rest
+        renamed + rest
     });
     queries.collect()
 }

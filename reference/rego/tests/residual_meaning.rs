@@ -184,9 +184,12 @@ fn residuals_hold_as_their_queries_do() -> Result<(), Box<dyn std::error::Error>
         let loaded = loaded(&residual);
         let loaded = loaded.unwrap_or_else(|errors| panic!("{query} {opaque:?}: {errors}"));
         for input in INPUTS {
-            let wanted = holds(&policy, "data.truth.q", input)?;
+            let expected = holds(&policy, "data.truth.q", input)?;
             let found = holds(&loaded, "data.residual.q", input)?;
-            assert_eq!(found, wanted, "{query} {opaque:?} of {input}: {residual:?}");
+            assert_eq!(
+                found, expected,
+                "{query} {opaque:?} of {input}: {residual:?}"
+            );
         }
     }
     Ok(())

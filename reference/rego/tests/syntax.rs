@@ -6,7 +6,7 @@ use rego::syntax::{format::Conjunction, parse_module, parse_query};
 
 #[test]
 fn queries_are_shown_as_traces_show_them() {
-    for (query, shown) in [
+    for (query, expected) in [
         ("x := 1 + 2 * 3", "assign(x, plus(1, mul(2, 3)))"),
         ("1 - 2 - 3 == -4", "equal(minus(minus(1, 2), 3), -4)"),
         ("x = {3, 1, 2, 1}", "x = {1, 2, 3}"),
@@ -42,13 +42,13 @@ fn queries_are_shown_as_traces_show_them() {
         ("`a\\n`", "\"a\\\\n\""),
     ] {
         let body = parse_query(query).unwrap_or_else(|errors| panic!("{query}: {errors}"));
-        assert_eq!(Conjunction(&body).to_string(), shown, "{query}");
+        assert_eq!(Conjunction(&body).to_string(), expected, "{query}");
     }
 }
 
 #[test]
 fn rules_are_shown_on_one_line() {
-    for (rule, shown) in [
+    for (rule, expected) in [
         ("p := 1", "p := 1 if { true }"),
         ("p if x\n", "p = true if { x }"),
         ("p if { x; y }", "p = true if { x; y }"),
@@ -67,6 +67,6 @@ fn rules_are_shown_on_one_line() {
         let text = format!("package a\n{rule}");
         let module = parse_module("m", &text).unwrap_or_else(|errors| panic!("{rule}: {errors}"));
         let rules: Vec<String> = module.rules.iter().map(ToString::to_string).collect();
-        assert_eq!(rules.join("\n"), shown, "{rule}");
+        assert_eq!(rules.join("\n"), expected, "{rule}");
     }
 }

@@ -8,7 +8,7 @@ const TOO_DEEP: &str = "max parsing recursion depth exceeded";
 
 /// Maximum cost ratio for a source ten times as long. Repeated parsing would cost a hundred times
 /// as much.
-const MOST: u32 = 30;
+const MAX_RATIO: u32 = 30;
 
 /// Parses a source as a query. Also parses it in modules of both versions.
 fn answers(text: &str) -> Result<String, String> {
@@ -68,7 +68,8 @@ fn are_refused(open: &str, close: &str) {
     for (text, some) in kinds {
         let (few, many) = (text(1_000), text(10_000));
         assert!(answers(&many).is_err(), "{open}");
-        let costs = processor_time::compare(MOST, || drop(answers(&few)), || drop(answers(&many)));
+        let costs =
+            processor_time::compare(MAX_RATIO, || drop(answers(&few)), || drop(answers(&many)));
         assert_eq!(costs, Ok(()), "{open}");
         // Deep enough for any policy.
         let _ = answers(&text(some));

@@ -12,13 +12,13 @@ fn every_mistake_is_told_where_it_is() {
     let mut wrong = Vec::new();
     for case in table.trim_end().split("\n=== ") {
         let case = case.strip_prefix("=== ").unwrap_or(case);
-        let (text, wanted) = case.split_once("\n>>>\n").unwrap();
+        let (text, expected) = case.split_once("\n>>>\n").unwrap();
         let found = match parse_module("m.rego", text) {
             Ok(_) => "ok".to_owned(),
             Err(errors) => mistakes(&errors),
         };
-        if found != wanted {
-            wrong.push(format!("{text}\n  wanted\n{wanted}\n  found\n{found}\n"));
+        if found != expected {
+            wrong.push(format!("{text}\n  wanted\n{expected}\n  found\n{found}\n"));
         }
     }
     assert!(wrong.is_empty(), "{}{} differ", wrong.concat(), wrong.len());

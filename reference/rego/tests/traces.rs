@@ -48,7 +48,7 @@ fn traces_are_shown_line_by_line() {
     let policy = policy.compile().expect("the module compiles");
     let documents = from_json(documents.trim().as_bytes()).expect("documents");
     assert!(queries.len() >= 20, "{} queries", queries.len());
-    for (title, wanted) in queries {
+    for (title, expected) in queries {
         let (filter, query) = title.split_once(' ').expect("a filter");
         let filter = match filter {
             "notes" => Filter::Notes,
@@ -58,7 +58,7 @@ fn traces_are_shown_line_by_line() {
         };
         assert_eq!(
             explained(&policy, &documents, filter, query),
-            *wanted,
+            *expected,
             "{title}"
         );
     }

@@ -4,7 +4,7 @@ use rego::Value;
 use rego::value::{MAX_DEPTH, from_json, from_json_prefix, from_yaml};
 
 /// Formats a parsed value, or the error of parsing.
-fn shown<E: std::fmt::Display>(read: Result<Value, E>) -> String {
+fn format_result<E: std::fmt::Display>(read: Result<Value, E>) -> String {
     match read {
         Ok(value) => value.to_string(),
         Err(failure) => failure.to_string(),
@@ -27,14 +27,14 @@ fn json_is_written_as_it_was_read() {
         "12345678901234567890123",
         r#"{"a":{"b":["c"]},"é":"\u0001\"\\\n"}"#,
     ] {
-        check(&shown(from_json(text.as_bytes())), text);
+        check(&format_result(from_json(text.as_bytes())), text);
     }
     check(
-        &shown(from_json(br#" { "b" : 1 , "a" : [ 1 , 2 ] , "b" : 2 } "#)),
+        &format_result(from_json(br#" { "b" : 1 , "a" : [ 1 , 2 ] , "b" : 2 } "#)),
         r#"{"a":[1,2],"b":2}"#,
     );
     check(
-        &shown(from_json(br#""\u0041\/\ud83d\ude00\ud800""#)),
+        &format_result(from_json(br#""\u0041\/\ud83d\ude00\ud800""#)),
         "\"A/\u{1f600}\u{fffd}\"",
     );
 }
@@ -57,12 +57,12 @@ fn what_is_no_json_is_refused_with_its_place() {
     ] {
         let (line, column) = place;
         let expected = format!("invalid JSON at line {line}, column {column}: {message}");
-        check(&shown(from_json(text)), &expected);
+        check(&format_result(from_json(text)), &expected);
     }
-    check(&shown(from_json_prefix(b"1 2")), "1");
+    check(&format_result(from_json_prefix(b"1 2")), "1");
     let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
     check(
-        &shown(from_json(nested(MAX_DEPTH).as_bytes())),
+        &format_result(from_json(nested(MAX_DEPTH).as_bytes())),
         &nested(MAX_DEPTH),
     );
     assert!(from_json(nested(MAX_DEPTH + 1).as_bytes()).is_err());
@@ -89,7 +89,7 @@ fn yaml_means_json() {
             r#"{"json":[1,{"too":null}]}"#,
         ),
     ] {
-        check(&shown(from_yaml(text.as_bytes())), meaning);
+        check(&format_result(from_yaml(text.as_bytes())), meaning);
     }
     for text in [
         "a: .inf",
@@ -158,6 +158,6 @@ fn what_takes_too_long_as_text_is_not_written() {
         &text(doubled(2), 20),
         "the document takes more than 20 bytes as JSON",
     );
-    let shown = rego::value::Literal(&doubled(120)).to_string();
-    assert!(shown.len() < 100 << 20, "{} bytes", shown.len());
+    let literal = rego::value::Literal(&doubled(120)).to_string();
+    assert!(literal.len() < 100 << 20, "{} bytes", literal.len());
 }

@@ -16,14 +16,14 @@ fn modules_mean_what_their_version_says() {
     let table = include_str!("versions/modules.txt");
     let mut wrong = Vec::new();
     for case in table.trim_end().split("\n=== ") {
-        let (steps, wanted) = case.split_once("\n>>>\n").unwrap();
+        let (steps, expected) = case.split_once("\n>>>\n").unwrap();
         let (name, modules) = steps.split_once("\n--- ").unwrap();
         let found = match answer(modules) {
             Ok(found) => found,
             Err(Errors(errors)) => errors.iter().map(mistake).collect::<Vec<_>>().join("\n"),
         };
-        if found != wanted {
-            wrong.push(format!("{name}\n  wanted\n{wanted}\n  found\n{found}\n"));
+        if found != expected {
+            wrong.push(format!("{name}\n  wanted\n{expected}\n  found\n{found}\n"));
         }
     }
     assert!(wrong.is_empty(), "{}{} differ", wrong.concat(), wrong.len());
@@ -90,14 +90,14 @@ fn trees_of_v0_are_those_of_opa() {
     let table = include_str!("versions/trees.txt");
     let mut wrong = Vec::new();
     for case in table.trim_end().split("\n=== ") {
-        let (text, wanted) = case.split_once("\n>>>\n").unwrap();
+        let (text, expected) = case.split_once("\n>>>\n").unwrap();
         let text = text.strip_prefix("=== ").unwrap_or(text);
         let found = match Module::parse_as("m", &format!("{text}\n"), Version::V0) {
             Ok(module) => module.to_json(),
             Err(errors) => Value::from(errors.to_string()),
         };
-        if found != from_json(wanted.as_bytes()).unwrap() {
-            wrong.push(format!("{text}\n  wanted\n{wanted}\n  found\n{found}\n"));
+        if found != from_json(expected.as_bytes()).unwrap() {
+            wrong.push(format!("{text}\n  wanted\n{expected}\n  found\n{found}\n"));
         }
     }
     assert!(wrong.is_empty(), "{}{} differ", wrong.concat(), wrong.len());

@@ -6,7 +6,7 @@ use crate::support::processor_time;
 
 /// Maximum time ratio for a source ten times as long, which takes about ten times as long.
 /// Quadratic growth would take a hundred times as long.
-const MOST: u32 = 30;
+const MAX_RATIO: u32 = 30;
 
 #[test]
 fn time_grows_with_the_length() {
@@ -31,7 +31,7 @@ fn time_grows_with_the_length() {
     for (name, text) in texts {
         let (few, many) = (text(2_000), text(20_000));
         let read = |text: &str| drop(from_yaml(text.as_bytes()));
-        let costs = processor_time::compare(MOST, || read(&few), || read(&many));
+        let costs = processor_time::compare(MAX_RATIO, || read(&few), || read(&many));
         assert_eq!(costs, Ok(()), "{name}");
     }
 }

@@ -104,7 +104,7 @@ impl ControlPlane {
         let stays = "the control plane's configuration cannot be reloaded and stays unchanged";
         match tokio::time::timeout(RELOAD, self.control.reload()).await {
             Ok(Ok(())) => info!("the control plane's configuration was read again"),
-            Ok(Err(why)) => error!(%why, "{stays}"),
+            Ok(Err(reason)) => error!(why = %reason, "{stays}"),
             Err(_) => error!(why = "the database does not answer", "{stays}"),
         }
     }

@@ -201,8 +201,8 @@ impl Running {
         if let Some((plugins, _)) = &self.plugins {
             match plugins.reload().await {
                 Ok(()) => info!("the configuration was read again"),
-                Err(why) => error!(
-                    why,
+                Err(error) => error!(
+                    why = error,
                     "the configuration cannot be reloaded and stays unchanged"
                 ),
             }
@@ -329,8 +329,8 @@ mod tests {
             let args = ["engine", "--addr", address].map(str::to_owned);
             match (start(args).await, refused) {
                 (Ok(running), None) => running.shutdown().await,
-                (Err(failure), Some(why)) => {
-                    assert!(failure.to_string().contains(why), "{failure}");
+                (Err(failure), Some(reason)) => {
+                    assert!(failure.to_string().contains(reason), "{failure}");
                 }
                 (started, _) => assert_eq!(started.is_ok(), refused.is_none(), "{address}"),
             }
@@ -339,9 +339,13 @@ mod tests {
 
     #[test]
     fn a_server_without_connections_is_refused() {
-        for (count, fits) in [("0", false), ("x", false), ("1", true)] {
+        for (count, is_accepted) in [("0", false), ("x", false), ("1", true)] {
             let args = ["reference", "engine", "--max-connections", count];
-            assert_eq!(CommandLine::try_parse_from(args).is_ok(), fits, "{count}");
+            assert_eq!(
+                CommandLine::try_parse_from(args).is_ok(),
+                is_accepted,
+                "{count}"
+            );
         }
     }
 

@@ -3,7 +3,7 @@
 use libtest_mimic::Failed;
 
 use crate::environment::{Environment, TOKENS};
-use crate::transcript::play;
+use crate::transcript::run_script;
 use crate::{Case, Outcome};
 
 pub(crate) const CASES: &[Case] = &[
@@ -173,7 +173,7 @@ fn declares(environment: Environment) -> Outcome {
             stacks: {t: {selector: {env: [prod]}, requirements: [{source: b}]}}
         ";
         let control = environment.open(declared).await?;
-        play(
+        run_script(
             &control,
             r#"
             admin GET /v1/secrets => 200 {"result":["k"],"next_cursor":null}
@@ -195,7 +195,7 @@ fn declares(environment: Environment) -> Outcome {
         let control = environment
             .open("bundles: {x: {labels: {from: config}}, mine: {}}")
             .await?;
-        play(
+        run_script(
             &control,
             r#"
             admin GET /v1/bundles/x => 200 {"result":{"name":"x","labels":{"from":"config"}}}
@@ -233,7 +233,7 @@ fn folders_and_variables(environment: Environment) -> Outcome {
             {path} PUT /v1/bundles/b {{}} => 403 not_authorized
             "#
         );
-        play(&control, &script).await
+        run_script(&control, &script).await
     })
 }
 
@@ -241,11 +241,11 @@ fn keys_stop_working(environment: Environment) -> Outcome {
     Box::pin(async move {
         let guest = "tokens: {guest: {api_key: guest-key, scopes: [{role: administrator}]}}";
         let control = environment.open(guest).await?;
-        play(&control, "guest PUT /v1/bundles/b {} => 200 {}").await?;
+        run_script(&control, "guest PUT /v1/bundles/b {} => 200 {}").await?;
         drop(control);
         let control = environment.open("").await?;
-        play(&control, "guest GET /v1/bundles/b => 401").await?;
-        play(&control, "admin GET /v1/bundles/b => 200").await
+        run_script(&control, "guest GET /v1/bundles/b => 401").await?;
+        run_script(&control, "admin GET /v1/bundles/b => 200").await
     })
 }
 

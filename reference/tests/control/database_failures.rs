@@ -10,7 +10,7 @@ use reference::control::Control;
 use sqlx::{Connection, Executor, SqliteConnection};
 
 use crate::environment::{Environment, send, text};
-use crate::transcript::play;
+use crate::transcript::run_script;
 use crate::{Case, HANG_LIMIT, Outcome};
 
 pub(crate) const CASES: &[Case] = &[("health-probes-are-shared", probes_are_shared)];
@@ -23,14 +23,14 @@ pub(crate) const SQLITE: &[Case] = &[
 
 /// Waits until `/health` responds with this status and this part of the message.
 pub(crate) async fn health(control: &Arc<Control>, status: u16, part: &str) -> Result<(), Failed> {
-    let begun = Instant::now();
+    let started = Instant::now();
     loop {
         let reply = send(control, "nobody", "GET", "/health", "").await?;
         let body = text(&reply);
         if reply.status.as_u16() == status && body.contains(part) {
             return Ok(());
         }
-        if begun.elapsed() > HANG_LIMIT {
+        if started.elapsed() > HANG_LIMIT {
             return Err(format!("/health still answers {} {body}", reply.status).into());
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -40,7 +40,7 @@ pub(crate) async fn health(control: &Arc<Control>, status: u16, part: &str) -> R
 fn locked(environment: Environment) -> Outcome {
     Box::pin(async move {
         let control = environment.open("").await?;
-        play(&control, "admin PUT /v1/sources/s {} => 200").await?;
+        run_script(&control, "admin PUT /v1/sources/s {} => 200").await?;
         health(&control, 200, "{}").await?;
         let mut other = SqliteConnection::connect(environment.url()).await?;
         other.execute("BEGIN IMMEDIATE").await?;
@@ -61,7 +61,7 @@ fn locked(environment: Environment) -> Outcome {
                 return Err(format!("{status} {after:?}").into());
             }
         }
-        play(
+        run_script(
             &control,
             "
             admin GET /v1/sources/s => 200
@@ -72,7 +72,7 @@ fn locked(environment: Environment) -> Outcome {
         health(&control, 500, "the database is locked").await?;
         other.execute("ROLLBACK").await?;
         other.close().await?;
-        play(
+        run_script(
             &control,
             "
             admin PUT /v1/sources/n {} => 200
@@ -87,11 +87,11 @@ fn locked(environment: Environment) -> Outcome {
 fn damaged_later(environment: Environment) -> Outcome {
     Box::pin(async move {
         let control = environment.open("").await?;
-        play(&control, "admin PUT /v1/sources/s {} => 200").await?;
+        run_script(&control, "admin PUT /v1/sources/s {} => 200").await?;
         let document = "x".repeat(3_000);
         for at in 0..400 {
             let put = format!("admin PUT /v1/sources/s/data/d{at} \"{document}\" => 200");
-            play(&control, &put).await?;
+            run_script(&control, &put).await?;
         }
         health(&control, 200, "{}").await?;
         let mut other = SqliteConnection::connect(environment.url()).await?;
@@ -143,10 +143,10 @@ fn probes_are_shared(environment: Environment) -> Outcome {
     Box::pin(async move {
         let control = environment.open("").await?;
         let pool = environment.database().await?;
-        let begun = Instant::now();
+        let started = Instant::now();
         for _ in 0..20 {
-            let asked = (0..50).map(|_| send(&control, "nobody", "GET", "/health", ""));
-            for reply in futures_util::future::try_join_all(asked).await? {
+            let probes = (0..50).map(|_| send(&control, "nobody", "GET", "/health", ""));
+            for reply in futures_util::future::try_join_all(probes).await? {
                 if reply.status.as_u16() != 200 {
                     return Err(text(&reply).into());
                 }
@@ -154,7 +154,7 @@ fn probes_are_shared(environment: Environment) -> Outcome {
         }
         let row = sqlx::query("SELECT written FROM probes");
         let written: i64 = sqlx::Row::try_get(&row.fetch_one(&pool).await?, 0)?;
-        let most = i64::try_from(begun.elapsed().as_secs())? + 2;
+        let most = i64::try_from(started.elapsed().as_secs())? + 2;
         match (1..=most).contains(&written) {
             true => Ok(()),
             false => Err(format!("{written} probes for 1,000 requests").into()),

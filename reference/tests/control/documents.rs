@@ -1,7 +1,7 @@
 //! Source data: documents are written, read and deleted.
 
 use crate::environment::{Environment, send, text};
-use crate::transcript::play;
+use crate::transcript::run_script;
 use crate::{Case, Outcome};
 
 const EXACT: &[&str] = &[
@@ -22,7 +22,7 @@ pub(crate) const CASES: &[Case] = &[
     ("documents", |environment| {
         Box::pin(async move {
             let control = environment.open("").await?;
-            play(&control, SCRIPT).await
+            run_script(&control, SCRIPT).await
         })
     }),
     ("documents-keep-their-text", keep_their_text),
@@ -69,7 +69,7 @@ const SCRIPT: &str = r#"
 fn keep_their_text(environment: Environment) -> Outcome {
     Box::pin(async move {
         let control = environment.open("").await?;
-        play(&control, "admin PUT /v1/sources/s {} => 200 {}").await?;
+        run_script(&control, "admin PUT /v1/sources/s {} => 200 {}").await?;
         for document in EXACT {
             let target = "/v1/sources/s/data/d";
             send(&control, "admin", "PUT", target, format!(" {document}\n")).await?;

@@ -9,8 +9,8 @@ use libtest_mimic::Failed;
 use serde_json::json;
 
 use crate::environment::{Environment, TOKENS};
-use crate::transcript::play;
-use crate::workers::{counted, eventually, holds, open, status, storage};
+use crate::transcript::run_script;
+use crate::workers::{counted, eventually, open, status, storage, wait_for_content};
 use crate::{Case, Outcome};
 
 pub(crate) const CASES: &[Case] = &[
@@ -58,7 +58,7 @@ fn endless(environment: Environment) -> Outcome {
         let workers = control.start_workers().await?;
         let pool = environment.database().await?;
         for at in 0..6 {
-            play(&control, &endless_bundle("owner", &format!("e{at}"))).await?;
+            run_script(&control, &endless_bundle("owner", &format!("e{at}"))).await?;
         }
         eventually("all builders are busy", || async {
             Ok((claimed(&pool).await? == 4).then_some(()))
@@ -67,15 +67,15 @@ fn endless(environment: Environment) -> Outcome {
         // Each bundle is written although no endless build has ended.
         for (at, owner) in ["owner2", "admin", "owner2"].iter().enumerate() {
             let name = format!("other{at}");
-            play(&control, &bundle(owner, &name, 1)).await?;
-            holds(&storage(&environment)?.join(&name), &json!({"v": 1})).await?;
+            run_script(&control, &bundle(owner, &name, 1)).await?;
+            wait_for_content(&storage(&environment)?.join(&name), &json!({"v": 1})).await?;
         }
         let ended = counted(&control, "ocp_bundle_build_count", r#"bundle="e"#).await?;
         if ended > 0 || claimed(&pool).await? < 4 {
             return Err("the endless builds have ended".into());
         }
         for at in 0..6 {
-            play(&control, &format!("owner DELETE /v1/bundles/e{at} => 200")).await?;
+            run_script(&control, &format!("owner DELETE /v1/bundles/e{at} => 200")).await?;
         }
         workers.shutdown().await;
         Ok(())
@@ -92,7 +92,7 @@ fn used_up(environment: Environment) -> Outcome {
         ];
         let control = open(&environment, &further).await?;
         let workers = control.start_workers().await?;
-        play(&control, &endless_bundle("owner", "e")).await?;
+        run_script(&control, &endless_bundle("owner", "e")).await?;
         let failed = status(&control, "e", "BUILD_FAILED").await?;
         let message = failed.get("error_message").cloned().unwrap_or_default();
         if !message
@@ -108,7 +108,7 @@ fn used_up(environment: Environment) -> Outcome {
         if pause != 3_600_000 {
             return Err(format!("it is tried again after {pause} ms").into());
         }
-        play(&control, &bundle("owner", "e", 1)).await?;
+        run_script(&control, &bundle("owner", "e", 1)).await?;
         status(&control, "e", "SUCCESS").await?;
         workers.shutdown().await;
         Ok(())
@@ -159,13 +159,13 @@ fn killed(environment: Environment) -> Outcome {
         let pool = environment.database().await?;
         let log = environment.folder().join("killed.log");
         let written = |name: &str| storage(&environment).map(|folder| folder.join(name));
-        play(&api, &endless_bundle("owner", "e")).await?;
+        run_script(&api, &endless_bundle("owner", "e")).await?;
         for deaths in 0..2_i64 {
             // These changes are built before the bundle that ended the previous process.
             let other = format!("other{deaths}");
-            play(&api, &bundle("owner2", &other, 1)).await?;
+            run_script(&api, &bundle("owner2", &other, 1)).await?;
             let process = Process::start(&environment, &log)?;
-            holds(&written(&other)?, &json!({"v": 1})).await?;
+            wait_for_content(&written(&other)?, &json!({"v": 1})).await?;
             eventually("the bundle is tried", || async {
                 let select = sqlx::query_scalar::<_, i64>(
                     "SELECT b.deaths FROM builds b JOIN resources r ON r.id = b.bundle_id \
@@ -183,24 +183,24 @@ fn killed(environment: Environment) -> Outcome {
             return Err(format!("{failed} does not say why").into());
         }
         // New data or a restart does not cause another attempt; a new definition does.
-        play(&api, &bundle("owner2", "last", 1)).await?;
-        holds(&written("last")?, &json!({"v": 1})).await?;
+        run_script(&api, &bundle("owner2", "last", 1)).await?;
+        wait_for_content(&written("last")?, &json!({"v": 1})).await?;
         drop(process);
         let process = Process::start(&environment, &log)?;
-        play(&api, "owner2 PUT /v1/sources/last/data/v 2 => 200").await?;
-        holds(&written("last")?, &json!({"v": 2})).await?;
+        run_script(&api, "owner2 PUT /v1/sources/last/data/v 2 => 200").await?;
+        wait_for_content(&written("last")?, &json!({"v": 2})).await?;
         status(&api, "e", "INTERNAL_ERROR").await?;
-        play(&api, &bundle("owner", "e", 1)).await?;
-        holds(&written("e")?, &json!({"v": 1})).await?;
+        run_script(&api, &bundle("owner", "e", 1)).await?;
+        wait_for_content(&written("e")?, &json!({"v": 1})).await?;
         status(&api, "e", "SUCCESS").await?;
         drop(process);
-        let said = std::fs::read_to_string(&log)?;
-        let trials = said.lines().filter(|line| {
+        let log_text = std::fs::read_to_string(&log)?;
+        let trials = log_text.lines().filter(|line| {
             line.contains(r#""bundle":"e""#) && line.contains("the process ended while it built")
         });
         match trials.count() {
             1 => Ok(()),
-            times => Err(format!("{times} trials: {said}").into()),
+            times => Err(format!("{times} trials: {log_text}").into()),
         }
     })
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::environment::Environment;
 use crate::listener::Listener;
-use crate::transcript::play;
+use crate::transcript::run_script;
 use crate::workers::{open, status};
 use crate::{Case, Outcome};
 
@@ -75,23 +75,23 @@ fn allowed_hosts(environment: Environment) -> Outcome {
                 cases.push((name, *may));
             }
         }
-        play(&control, &script).await?;
+        run_script(&control, &script).await?;
         let workers = control.start_workers().await?;
         for (name, may) in &cases {
             // The server implements neither Git nor OpenID Connect; the test only checks if it gets
             // requests.
-            let wanted = match (*may, name.split('-').next()) {
+            let expected = match (*may, name.split('-').next()) {
                 (true, Some("git")) => "SYNC_FAILED",
                 (false, _) | (true, Some("oidc")) => "CONFIG_ERROR",
                 (true, _) => "SUCCESS",
             };
-            let status = status(&control, name, wanted).await?;
-            let asked = !listener.requests_below(&format!("/{name}")).is_empty();
+            let status = status(&control, name, expected).await?;
+            let is_contacted = !listener.requests_below(&format!("/{name}")).is_empty();
             let message = status.get("error_message").and_then(Value::as_str);
             let message = message.unwrap_or_default();
             let refused = message.contains("allowed_hosts") && message.contains(name.as_str());
-            if asked != *may || refused == *may || message.contains("hush") {
-                return Err(format!("{name} asked {asked}: {status}").into());
+            if is_contacted != *may || refused == *may || message.contains("hush") {
+                return Err(format!("{name} asked {is_contacted}: {status}").into());
             }
         }
         workers.shutdown().await;
@@ -148,8 +148,8 @@ fn over_http(environment: Environment) -> Outcome {
         for name in kinds.chain(storages.iter().map(|(name, ..)| *name)) {
             let status = status(&control, name, "CONFIG_ERROR").await?;
             let message = status.get("error_message").and_then(Value::as_str);
-            let why = "is not sent over plain http";
-            if !message.is_some_and(|message| message.contains(why)) {
+            let reason = "is not sent over plain http";
+            if !message.is_some_and(|message| message.contains(reason)) {
                 return Err(format!("{name}: {status}").into());
             }
         }
@@ -174,7 +174,7 @@ fn over_http(environment: Environment) -> Outcome {
                 "admin PUT /v1/bundles/{name} {{\"object_storage\":{storage}}} => 400 invalid_parameter {place}\n"
             ));
         }
-        play(&control, &script).await?;
+        run_script(&control, &script).await?;
         workers.shutdown().await;
         Ok(())
     })

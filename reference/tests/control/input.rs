@@ -38,8 +38,8 @@ fn any_bytes(environment: Environment) -> Outcome {
     Box::pin(async move {
         let control = environment.open("").await?;
         let mut numbers = Numbers(0x2545_F491_4F6C_DD1D);
-        for turn in 0..400 {
-            let seed = SEEDS.get(turn % SEEDS.len()).copied().unwrap_or_default();
+        for round in 0..400 {
+            let seed = SEEDS.get(round % SEEDS.len()).copied().unwrap_or_default();
             let mut body = seed.as_bytes().to_vec();
             for _ in 0..=numbers.below(4) {
                 let at = numbers.below(body.len());

@@ -11,7 +11,7 @@ use sqlx::Row;
 
 use crate::database_failures::health;
 use crate::environment::{Environment, send, text};
-use crate::transcript::play;
+use crate::transcript::run_script;
 use crate::workers::eventually;
 use crate::{Case, Outcome};
 
@@ -34,7 +34,7 @@ fn read_again(environment: Environment) -> Outcome {
         let control = environment
             .open("tokens: {guest: {api_key: guest-key, scopes: [{role: owner}]}}")
             .await?;
-        play(
+        run_script(
             &control,
             "
             guest PUT /v1/bundles/mine {} => 200
@@ -55,9 +55,9 @@ fn read_again(environment: Environment) -> Outcome {
             ",
         )?;
         // The configuration is read only when it is reloaded.
-        play(&control, "late GET /v1/bundles => 401").await?;
+        run_script(&control, "late GET /v1/bundles => 401").await?;
         control.reload().await?;
-        play(
+        run_script(
             &control,
             r#"
             late PUT /v1/bundles/late {} => 200
@@ -72,7 +72,7 @@ fn read_again(environment: Environment) -> Outcome {
         // removed.
         environment.file("further.yaml", "bundles: {theirs: {labels: {a: c}}}")?;
         control.reload().await?;
-        play(
+        run_script(
             &control,
             r#"
             late GET /v1/bundles => 401
@@ -109,7 +109,7 @@ fn changes_nothing(environment: Environment) -> Outcome {
                 Err(refusal) if refusal.to_string().contains(part) => {}
                 Err(refusal) => return Err(format!("{config}: {refusal}").into()),
             }
-            play(
+            run_script(
                 &control,
                 "
                 guest PUT /v1/bundles/mine {} => 200
@@ -122,7 +122,7 @@ fn changes_nothing(environment: Environment) -> Outcome {
         if control.reload().await.is_ok() {
             return Err("a file that is gone was accepted".into());
         }
-        play(&control, "guest GET /v1/bundles/mine => 200").await
+        run_script(&control, "guest GET /v1/bundles/mine => 200").await
     })
 }
 
@@ -191,7 +191,7 @@ fn rotated_beside_servers(environment: Environment) -> Outcome {
         write_keys(&environment)?;
         let late = open(&environment, &["old"]).await?;
         let put = r#"admin PUT /v1/secrets/first {"value":{"token":"t"}} => 200"#;
-        play(&late, put).await?;
+        run_script(&late, put).await?;
         let old = key_ids(&environment).await?;
         // Servers with both keys use the old one until the rotation.
         let servers = [
@@ -199,7 +199,7 @@ fn rotated_beside_servers(environment: Environment) -> Outcome {
             open(&environment, &["old", "new"]).await?,
         ];
         for server in &servers {
-            play(server, put).await?;
+            run_script(server, put).await?;
         }
         if key_ids(&environment).await? != old || old.len() != 1 {
             return Err(format!("before the rotation: {:?}", key_ids(&environment).await?).into());
@@ -213,9 +213,9 @@ fn rotated_beside_servers(environment: Environment) -> Outcome {
             writers.push(tokio::spawn(writer));
         }
         further_writes(&written).await?;
-        let said = rotate(&environment, "old", "new").await?;
-        if !said.ends_with("secrets are encrypted with the new key") {
-            return Err(said.into());
+        let output = rotate(&environment, "old", "new").await?;
+        if !output.ends_with("secrets are encrypted with the new key") {
+            return Err(output.into());
         }
         further_writes(&written).await?;
         stop.store(true, Ordering::Relaxed);
@@ -228,7 +228,7 @@ fn rotated_beside_servers(environment: Environment) -> Outcome {
         }
         // A server without the new key responds with an error and stores nothing.
         let put = r#"admin PUT /v1/secrets/first {"value":{"token":"t"}}"#;
-        play(&late, &format!("{put} => 503 unavailable was rotated")).await?;
+        run_script(&late, &format!("{put} => 503 unavailable was rotated")).await?;
         health(&late, 500, "not been given the new one").await?;
         if open(&environment, &["old"]).await.is_ok() {
             return Err("the old key alone was accepted".into());
@@ -239,15 +239,15 @@ fn rotated_beside_servers(environment: Environment) -> Outcome {
             environment.folder().join("old"),
         )?;
         late.reload().await?;
-        play(&late, &format!("{put} => 200")).await?;
+        run_script(&late, &format!("{put} => 200")).await?;
         health(&late, 200, "{}").await?;
         drop(open(&environment, &["new"]).await?);
         if key_ids(&environment).await? != new {
             return Err("another key came back".into());
         }
         // All secrets were sealed with the new key: the next rotation requires no other.
-        let said = rotate(&environment, "new", "other").await?;
-        let all = said.split(' ').next().unwrap_or_default().to_owned();
+        let output = rotate(&environment, "new", "other").await?;
+        let all = output.split(' ').next().unwrap_or_default().to_owned();
         let listed = text(&send(&late, "admin", "GET", "/v1/secrets", "").await?);
         let listed = listed.matches("\"w").count() + 1;
         match all == listed.to_string() {
@@ -295,7 +295,7 @@ fn refused_rotations(environment: Environment) -> Outcome {
         write_keys(&environment)?;
         let refused = rotate(&environment, "old", "new").await;
         match refused.map_err(|refusal| refusal.to_string()) {
-            Err(why) if why.contains("holds nothing of a control plane") => {}
+            Err(message) if message.contains("holds nothing of a control plane") => {}
             outcome => return Err(format!("an empty database: {outcome:?}").into()),
         }
         if environment.is_sqlite() && environment.folder().join("control.db").exists() {
@@ -303,7 +303,7 @@ fn refused_rotations(environment: Environment) -> Outcome {
         }
         let control = open(&environment, &["old"]).await?;
         let put = r#"admin PUT /v1/secrets/k {"value":{"token":"t"}} => 200"#;
-        play(&control, put).await?;
+        run_script(&control, put).await?;
         let before = key_ids(&environment).await?;
         environment.file("text", "no key")?;
         for (old, new, part) in [
@@ -329,6 +329,6 @@ fn refused_rotations(environment: Environment) -> Outcome {
         if key_ids(&environment).await? != before {
             return Err("a rotation that failed changed something".into());
         }
-        play(&control, put).await
+        run_script(&control, put).await
     })
 }

@@ -24,18 +24,18 @@ impl Listener {
 
     /// Returns the requests for a path, in lower case.
     pub(crate) fn requests(&self, path: &str) -> Vec<String> {
-        self.requests_where(|asked| asked == path)
+        self.requests_where(|target| target == path)
     }
 
     /// Returns the requests for paths with a prefix, in lower case.
     pub(crate) fn requests_below(&self, path: &str) -> Vec<String> {
-        self.requests_where(|asked| asked.starts_with(path))
+        self.requests_where(|target| target.starts_with(path))
     }
 
-    fn requests_where(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
+    fn requests_where(&self, matches: impl Fn(&str) -> bool) -> Vec<String> {
         let requests = self.server.requests().into_iter();
-        let wanted = requests.filter(|request| is_wanted(&request.uri().to_string()));
-        wanted
+        let matching = requests.filter(|request| matches(&request.uri().to_string()));
+        matching
             .map(|request| text(&request).to_lowercase())
             .collect()
     }

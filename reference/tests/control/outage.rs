@@ -17,7 +17,7 @@ use tokio::sync::watch;
 
 use crate::database_failures::health;
 use crate::environment::{Environment, send, text};
-use crate::transcript::play;
+use crate::transcript::run_script;
 use crate::{Case, HANG_LIMIT, Outcome};
 
 pub(crate) const POSTGRES: &[Case] = &[("outages-lose-nothing", outages)];
@@ -79,7 +79,7 @@ fn outages(environment: Environment) -> Outcome {
         let key = environment.folder().join("key").display().to_string();
         let key = ["--encryption-key-file", &key];
         let control = environment.open_at(url.as_str(), &key).await?;
-        play(&control, "admin PUT /v1/sources/s {} => 200").await?;
+        run_script(&control, "admin PUT /v1/sources/s {} => 200").await?;
 
         let (stop, stopped) = watch::channel(false);
         let written: [Arc<AtomicUsize>; WRITERS] = Default::default();
@@ -92,12 +92,12 @@ fn outages(environment: Environment) -> Outcome {
         progress(&written).await?;
         for state in [Line::Cut, Line::Silent, Line::Cut] {
             line.send(state)?;
-            let why = if state == Line::Cut {
+            let part = if state == Line::Cut {
                 "reached"
             } else {
                 "the database"
             };
-            health(&control, 500, why).await?;
+            health(&control, 500, part).await?;
             tokio::time::sleep(Duration::from_millis(500)).await;
             line.send(Line::Open)?;
             progress(&written).await?;
@@ -128,7 +128,7 @@ fn outages(environment: Environment) -> Outcome {
         for (writer, count) in written.iter().enumerate() {
             for number in 0..count.load(Ordering::Relaxed) {
                 let get = format!("admin GET /v1/sources/s/data/w{writer}/n{number}");
-                play(&control, &format!("{get} => 200 {{\"result\":{number}}}")).await?;
+                run_script(&control, &format!("{get} => 200 {{\"result\":{number}}}")).await?;
             }
         }
         match stored >= acknowledged {
@@ -140,11 +140,11 @@ fn outages(environment: Environment) -> Outcome {
 
 /// Waits until further writes of every writer have been acknowledged.
 async fn progress(written: &[Arc<AtomicUsize>]) -> Result<(), Failed> {
-    let begun = Instant::now();
+    let started = Instant::now();
     for one in written {
         let before = one.load(Ordering::Relaxed);
         while one.load(Ordering::Relaxed) < before + 3 {
-            if begun.elapsed() > HANG_LIMIT {
+            if started.elapsed() > HANG_LIMIT {
                 return Err("the control plane does not come back".into());
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -165,15 +165,15 @@ async fn keep_writing(
     while !*stopped.borrow() {
         let number = written.load(Ordering::Relaxed);
         let target = format!("/v1/sources/s/data/w{writer}/n{number}");
-        let begun = Instant::now();
+        let started = Instant::now();
         let reply = send(&control, "admin", "PUT", &target, number.to_string()).await?;
         match reply.status.as_u16() {
             200 => drop(written.fetch_add(1, Ordering::Relaxed)),
             503 => refused += 1,
             status => return Err(format!("{target}: {status} {}", text(&reply)).into()),
         }
-        if begun.elapsed() > HANG_LIMIT {
-            return Err(format!("a write took {:?}", begun.elapsed()).into());
+        if started.elapsed() > HANG_LIMIT {
+            return Err(format!("a write took {:?}", started.elapsed()).into());
         }
     }
     Ok(refused)

@@ -7,7 +7,7 @@ use reference::control::Control;
 use serde_json::Value;
 
 use crate::environment::{Environment, send, text};
-use crate::transcript::play;
+use crate::transcript::run_script;
 use crate::{Case, Outcome};
 
 pub(crate) const CASES: &[Case] = &[("walks", walks), ("pages", pages)];
@@ -34,13 +34,13 @@ fn pages(environment: Environment) -> Outcome {
                 admin GET /v1/KIND?cursor=garbage => 400 invalid_parameter `cursor`
                 nobody GET /v1/KIND?limit=abc => 401
             ";
-            play(&control, &script.replace("KIND", kind)).await?;
+            run_script(&control, &script.replace("KIND", kind)).await?;
             let (_, cursor) = page(&control, kind, "limit=2").await?;
             let cursor = cursor.ok_or("no cursor after two of three")?;
             for other in KINDS.iter().filter(|other| *other != kind) {
                 let line =
                     format!("admin GET /v1/{other}?cursor={cursor} => 400 invalid_parameter");
-                play(&control, &line).await?;
+                run_script(&control, &line).await?;
             }
             let exact = page(&control, kind, "limit=3").await?;
             assert_same(kind, &exact, &(3, None))?;
@@ -69,21 +69,21 @@ fn walks(environment: Environment) -> Outcome {
             for limit in [1, 5, 8, 24, 100] {
                 let mut seen = Vec::new();
                 let mut query = format!("limit={limit}");
-                for turn in 0.. {
+                for round in 0.. {
                     let (names, cursor) = names(&control, kind, &query).await?;
                     if names.len() > limit {
                         return Err(format!("{kind}: {} of {limit}", names.len()).into());
                     }
                     seen.extend(names);
                     // The inserted and deleted items are both before and after the cursor.
-                    if turn < 12 {
-                        let come = format!("/v1/{kind}/a{limit}-{turn}");
+                    if round < 12 {
+                        let come = format!("/v1/{kind}/a{limit}-{round}");
                         send(&control, "admin", "PUT", &come, r#"{"value":{}}"#).await?;
-                        let go = format!("/v1/{kind}/a{limit}-{}", turn / 2);
+                        let go = format!("/v1/{kind}/a{limit}-{}", round / 2);
                         send(&control, "admin", "DELETE", &go, "").await?;
                     }
                     match cursor {
-                        Some(cursor) if turn < 200 => {
+                        Some(cursor) if round < 200 => {
                             query = format!("limit={limit}&cursor={cursor}");
                         }
                         Some(_) => return Err(format!("{kind}: the walk does not end").into()),
@@ -129,12 +129,12 @@ async fn names(
 
 fn assert_same<T: PartialEq + std::fmt::Debug>(
     what: &str,
-    got: &T,
-    wanted: &T,
+    actual: &T,
+    expected: &T,
 ) -> Result<(), Failed> {
-    if got == wanted {
+    if actual == expected {
         Ok(())
     } else {
-        Err(format!("{what}: got {got:?}, wanted {wanted:?}").into())
+        Err(format!("{what}: got {actual:?}, wanted {expected:?}").into())
     }
 }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::environment::{Environment, TOKENS, send};
 use crate::storage::{ServerMode, Storage};
-use crate::transcript::play;
+use crate::transcript::run_script;
 use crate::workers::{eventually, status, storage, unpacked};
 use crate::{Case, HANG_LIMIT, Outcome};
 
@@ -116,8 +116,8 @@ fn stood_still(environment: Environment) -> Outcome {
         eventually(
             "the first one knows that it has lost its bundles",
             || async {
-                let said = std::fs::read_to_string(&log)?;
-                let lost = said.matches("a build has lost its bundle").count();
+                let log_text = std::fs::read_to_string(&log)?;
+                let lost = log_text.matches("a build has lost its bundle").count();
                 Ok((lost > OBJECTS.len()).then_some(()))
             },
         )
@@ -126,9 +126,9 @@ fn stood_still(environment: Environment) -> Outcome {
         // while.
         for _ in 0..100 {
             for kind in OBJECTS.iter().chain([&FILE]) {
-                let held = held(&environment, &server, kind)?;
-                if held != Some(json!(1000)) {
-                    return Err(format!("{kind} holds {held:?} again").into());
+                let stored = stored_value(&environment, &server, kind)?;
+                if stored != Some(json!(1000)) {
+                    return Err(format!("{kind} holds {stored:?} again").into());
                 }
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -146,7 +146,7 @@ fn stood_still(environment: Environment) -> Outcome {
 }
 
 async fn define(api: &Arc<Control>, server: &Storage) -> Result<(), Failed> {
-    play(api, &server.secrets()).await?;
+    run_script(api, &server.secrets()).await?;
     for kind in OBJECTS.iter().chain([&FILE]) {
         let place = match *kind {
             FILE => r#"{"filesystem":{"path":"file"}}"#.to_owned(),
@@ -158,7 +158,7 @@ async fn define(api: &Arc<Control>, server: &Storage) -> Result<(), Failed> {
             admin PUT /v1/bundles/{kind} {{"object_storage":{place},"requirements":[{{"source":"{kind}"}}]}} => 200
             "#
         );
-        play(api, &script).await?;
+        run_script(api, &script).await?;
     }
     // Random data, which gzip cannot compress well.
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
@@ -178,7 +178,7 @@ async fn define(api: &Arc<Control>, server: &Storage) -> Result<(), Failed> {
 }
 
 async fn push(api: &Arc<Control>, kind: &str, value: u32) -> Result<(), Failed> {
-    play(
+    run_script(
         api,
         &format!("admin PUT /v1/sources/{kind}/data/v {value} => 200"),
     )
@@ -198,18 +198,22 @@ fn value(bundle: &[u8]) -> Result<Value, Failed> {
 }
 
 /// Returns the value in the stored bundle of a kind.
-fn held(environment: &Environment, server: &Storage, kind: &str) -> Result<Option<Value>, Failed> {
-    let held = match kind {
+fn stored_value(
+    environment: &Environment,
+    server: &Storage,
+    kind: &str,
+) -> Result<Option<Value>, Failed> {
+    let bytes = match kind {
         FILE => std::fs::read(storage(environment)?.join(FILE)).ok(),
         kind => server.object(kind),
     };
-    held.map(|held| value(&held)).transpose()
+    bytes.map(|bytes| value(&bytes)).transpose()
 }
 
 async fn all_hold(environment: &Environment, server: &Storage, value: u32) -> Result<(), Failed> {
     for kind in OBJECTS.iter().chain([&FILE]) {
         eventually(&format!("{kind} holds {value}"), || async {
-            Ok((held(environment, server, kind)? == Some(json!(value))).then_some(()))
+            Ok((stored_value(environment, server, kind)? == Some(json!(value))).then_some(()))
         })
         .await?;
     }
@@ -226,12 +230,12 @@ async fn stop_in_write(
     let staging = storage.join(".partial-bundles");
     // Each write replaces the file by another one, with a new inode number.
     let file = || storage.join(FILE).metadata().map(|file| file.ino()).ok();
-    let begun = Instant::now();
+    let started = Instant::now();
     for value in 0..TRIES {
         let before = file();
         push(api, FILE, 100 + value).await?;
         while !is_used(&staging) && file() == before {
-            if begun.elapsed() > HANG_LIMIT {
+            if started.elapsed() > HANG_LIMIT {
                 return Err("the file is never written".into());
             }
             // The file exists for a very short time; a short sleep lets other processes run.

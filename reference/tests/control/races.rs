@@ -5,7 +5,7 @@ use reference::control::Control;
 use std::sync::Arc;
 
 use crate::environment::{Environment, send, text};
-use crate::transcript::play;
+use crate::transcript::run_script;
 use crate::{Case, Outcome};
 
 pub(crate) const CASES: &[Case] = &[
@@ -131,7 +131,7 @@ fn creators_race_for_a_name(environment: Environment) -> Outcome {
             if statuses != [200, 403] {
                 return Err(format!("two creators got {statuses:?}").into());
             }
-            play(&control, "admin DELETE /v1/bundles/b => 200 {}").await?;
+            run_script(&control, "admin DELETE /v1/bundles/b => 200 {}").await?;
         }
         Ok(())
     })
@@ -171,9 +171,9 @@ fn a_crowd_of_sources(environment: Environment) -> Outcome {
 }
 
 async fn member_of_the_crowd(control: Arc<Control>, member: usize) -> Result<(), Failed> {
-    for turn in 0..30 {
-        let own = format!("/v1/sources/s{}", (member * 3 + turn) % 5);
-        let (one, other) = ((member + turn) % 5, (member * 2 + turn * 3) % 5);
+    for round in 0..30 {
+        let own = format!("/v1/sources/s{}", (member * 3 + round) % 5);
+        let (one, other) = ((member + round) % 5, (member * 2 + round * 3) % 5);
         let body = format!(
             r#"{{"requirements":[{{"source":"s{one}"}},{{"source":"s{other}"}}],"git":{{"credentials":"k{one}"}}}}"#
         );

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::environment::{Environment, send, text};
 use crate::listener::Listener;
-use crate::transcript::play;
-use crate::workers::{holds, open, status, storage};
+use crate::transcript::run_script;
+use crate::workers::{open, status, storage, wait_for_content};
 use crate::{Case, Outcome};
 
 pub(crate) const CASES: &[Case] = &[
@@ -119,7 +119,7 @@ async fn furnish(control: &Arc<Control>) -> Result<(), Failed> {
             }
         }
     }
-    play(control, &script).await
+    run_script(control, &script).await
 }
 
 /// Returns true if a caller may reference a resource.
@@ -222,19 +222,19 @@ async fn used(
     secret: &str,
     may: bool,
 ) -> Result<(), Failed> {
-    let wanted = if may { "SUCCESS" } else { "CONFIG_ERROR" };
-    let status = status(control, name, wanted).await?;
+    let expected = if may { "SUCCESS" } else { "CONFIG_ERROR" };
+    let status = status(control, name, expected).await?;
     let requests = listener.requests(&format!("/{name}"));
     let token = format!("authorization: bearer token-of-{secret}\r\n");
-    let fits = match may {
+    let is_as_expected = match may {
         true => !requests.is_empty() && requests.iter().all(|head| head.contains(&token)),
         false => {
             let message = format!("secret `{secret}` does not exist");
-            let said = status.get("error_message").and_then(Value::as_str);
-            requests.is_empty() && said.is_some_and(|said| said.contains(&message))
+            let reported = status.get("error_message").and_then(Value::as_str);
+            requests.is_empty() && reported.is_some_and(|reported| reported.contains(&message))
         }
     };
-    match fits {
+    match is_as_expected {
         true => Ok(()),
         false => Err(format!("{name}: {status} and {requests:?}").into()),
     }
@@ -255,7 +255,7 @@ fn uses(environment: Environment) -> Outcome {
                 for end in ["", "-shared"] {
                     let secret = format!("secrets-{owner}{end}");
                     let name = format!("{who}-{owner}{end}");
-                    play(&control, &fetched(who, &name, address, &secret)).await?;
+                    run_script(&control, &fetched(who, &name, address, &secret)).await?;
                     cases.push((name, secret, reaches(who, owner, !end.is_empty())));
                 }
             }
@@ -271,8 +271,8 @@ fn uses(environment: Environment) -> Outcome {
             let secret = format!("secrets-late-{name}");
             let value = format!(r#"{{"type":"token_auth","token":"token-of-{secret}"}}"#);
             let named = fetched(who, name, address, &secret);
-            let made = format!("{owner} PUT /v1/secrets/{secret} {{\"value\":{value}}} => 200");
-            play(&control, &format!("{named}\n{made}")).await?;
+            let creation = format!("{owner} PUT /v1/secrets/{secret} {{\"value\":{value}}} => 200");
+            run_script(&control, &format!("{named}\n{creation}")).await?;
             cases.push((name.to_owned(), secret, may));
         }
         let workers = control.start_workers().await?;
@@ -281,7 +281,7 @@ fn uses(environment: Environment) -> Outcome {
         }
         workers.shutdown().await;
         // A secret can be deleted despite a reference that must not use it.
-        play(
+        run_script(
             &control,
             "
             admin DELETE /v1/secrets/secrets-late-stolen => 200
@@ -303,7 +303,7 @@ fn indirect(environment: Environment) -> Outcome {
         );
         let [private, shared] = ["", r#","shared":true"#].map(|end| library.replace("SHARED", end));
         let stolen = fetched("owner", "stolen", address, "secrets-admin");
-        play(
+        run_script(
             &control,
             &format!(
                 r#"
@@ -334,7 +334,7 @@ fn indirect(environment: Environment) -> Outcome {
             ("chosen", json!({"stacks": {"all": content}})),
         ] {
             status(&control, file, "SUCCESS").await?;
-            holds(&files.join(format!("{file}.tgz")), &content).await?;
+            wait_for_content(&files.join(format!("{file}.tgz")), &content).await?;
         }
         let sent = listener.requests("/lib");
         if !sent
@@ -345,7 +345,7 @@ fn indirect(environment: Environment) -> Outcome {
         }
         used(&control, &listener, "stolen", "secrets-admin", false).await?;
         // Other owners cannot use a source that is no longer shared, until it is shared again.
-        play(
+        run_script(
             &control,
             &format!("admin PUT /v1/sources/lib {private} => 200"),
         )
@@ -359,7 +359,7 @@ fn indirect(environment: Environment) -> Outcome {
             }
         }
         status(&control, "own", "SUCCESS").await?;
-        play(
+        run_script(
             &control,
             &format!("admin PUT /v1/sources/lib {shared} => 200"),
         )
@@ -379,7 +379,7 @@ fn old_references(environment: Environment) -> Outcome {
         let control = open(&environment, FETCHING).await?;
         furnish(&control).await?;
         let stolen = fetched("owner", "stolen", address, "secrets-admin");
-        play(
+        run_script(
             &control,
             &format!(
                 r#"
@@ -405,9 +405,9 @@ fn old_references(environment: Environment) -> Outcome {
         let workers = control.start_workers().await?;
         used(&control, &listener, "stolen", "secrets-admin", true).await?;
         let file = storage(&environment)?.join("old.tgz");
-        holds(&file, &json!({"x": {"v": 1}})).await?;
+        wait_for_content(&file, &json!({"x": {"v": 1}})).await?;
         // A repeated write of the definition is checked again; a refused one changes nothing.
-        play(
+        run_script(
             &control,
             r#"
             owner PUT /v1/bundles/old {"object_storage":{"filesystem":{"path":"old.tgz"}},"requirements":[{"source":"sources-admin"}]} => 422 invalid_reference
@@ -415,8 +415,8 @@ fn old_references(environment: Environment) -> Outcome {
             "#,
         )
         .await?;
-        holds(&file, &json!({"x": {"v": 2}})).await?;
-        play(&control, &stolen).await?;
+        wait_for_content(&file, &json!({"x": {"v": 2}})).await?;
+        run_script(&control, &stolen).await?;
         status(&control, "stolen", "CONFIG_ERROR").await?;
         workers.shutdown().await;
         Ok(())

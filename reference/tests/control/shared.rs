@@ -3,7 +3,7 @@
 use libtest_mimic::Failed;
 
 use crate::environment::Environment;
-use crate::transcript::play;
+use crate::transcript::run_script;
 use crate::{Case, Outcome};
 
 pub(crate) const CASES: &[Case] = &[("sharing", sharing), ("declared-sharing", declared)];
@@ -11,7 +11,7 @@ pub(crate) const CASES: &[Case] = &[("sharing", sharing), ("declared-sharing", d
 fn sharing(environment: Environment) -> Outcome {
     Box::pin(async move {
         let control = environment.open("").await?;
-        play(
+        run_script(
             &control,
             r#"
             owner PUT /v1/sources/s {"shared":true} => 403 not_authorized only an administrator
@@ -62,7 +62,7 @@ fn declared(environment: Environment) -> Outcome {
             sources: {s: {shared: true}, q: {}}
         ";
         let control = environment.open(config).await?;
-        play(
+        run_script(
             &control,
             r#"
             admin GET /v1/sources/s => 200 {"result":{"name":"s","shared":true}}

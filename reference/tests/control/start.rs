@@ -8,7 +8,7 @@ use libtest_mimic::Failed;
 use sqlx::{Connection, Executor, SqliteConnection};
 
 use crate::environment::{Environment, TOKENS};
-use crate::transcript::play;
+use crate::transcript::run_script;
 use crate::{Case, HANG_LIMIT, Outcome};
 
 pub(crate) const SQLITE: &[Case] = &[
@@ -49,7 +49,7 @@ async fn refusal(environment: &Environment, url: &str, further: &[&str]) -> Resu
     }
 }
 
-fn holds(message: &str, part: &str) -> Result<(), Failed> {
+fn expect_contains(message: &str, part: &str) -> Result<(), Failed> {
     match message.contains(part) {
         true => Ok(()),
         false => Err(format!("{message}, without `{part}`").into()),
@@ -90,7 +90,7 @@ fn of_others(environment: Environment) -> Outcome {
             other.execute(*script).await?;
             other.close().await?;
             let before = contents(&folder)?;
-            holds(&refusal(&environment, &url, &[]).await?, part)?;
+            expect_contains(&refusal(&environment, &url, &[]).await?, part)?;
             if contents(&folder)? != before {
                 return Err(format!("after `{script}` something was written").into());
             }
@@ -102,11 +102,11 @@ fn of_others(environment: Environment) -> Outcome {
 fn named_by_configuration(environment: Environment) -> Outcome {
     Box::pin(async move {
         let folder = environment.folder();
-        let (named, given) = (folder.join("named.db"), folder.join("given.db"));
+        let (by_config, by_flag) = (folder.join("named.db"), folder.join("given.db"));
         let config = |driver: &str| {
-            let named = named.display();
+            let by_config = by_config.display();
             format!(
-                "{TOKENS}\ndatabase: {{sql: {{driver: {driver}, dsn: 'file:{named}?_pragma=x'}}}}\n\
+                "{TOKENS}\ndatabase: {{sql: {{driver: {driver}, dsn: 'file:{by_config}?_pragma=x'}}}}\n\
                  service: {{api_prefix: /my/api}}\nmetrics: {{enabled: false}}\n\
                  metadata: {{exported_from: elsewhere}}\n\
                  sources: {{s: , t: {{some.product.v1: x, datasources: [{{type: http, config: {{url: 'x${{PATH}}'}}}}]}}}}\n"
@@ -114,11 +114,11 @@ fn named_by_configuration(environment: Environment) -> Outcome {
         };
         let control = environment.open_alone(&config("sqlite3"), &[]).await?;
         let path = serde_json::Value::from(format!("x{}", std::env::var("PATH")?));
-        let shown = format!(
+        let script = format!(
             r#"admin GET /my/api/v1/sources/t => 200 {{"result":{{"name":"t","datasources":[{{"type":"http","config":{{"url":{path}}}}}]}}}}"#
         );
-        play(&control, &shown).await?;
-        play(
+        run_script(&control, &script).await?;
+        run_script(
             &control,
             r#"
             nobody GET /my/api/health => 200 {}
@@ -131,21 +131,21 @@ fn named_by_configuration(environment: Environment) -> Outcome {
         )
         .await?;
         drop(control);
-        if !named.is_file() {
+        if !by_config.is_file() {
             return Err("the configured database was not used".into());
         }
         let mysql = environment.open_alone(&config("mysql"), &[]).await;
         let refused = mysql
             .err()
             .and_then(|failure| failure.message().map(str::to_owned));
-        holds(
+        expect_contains(
             &refused.unwrap_or_default(),
             "alone.yaml: database.sql.driver `mysql` is not",
         )?;
-        let url = format!("sqlite:{}", given.display());
+        let url = format!("sqlite:{}", by_flag.display());
         let flag = ["--database", &url];
         drop(environment.open_alone(&config("mysql"), &flag).await?);
-        match given.is_file() {
+        match by_flag.is_file() {
             true => Ok(()),
             false => Err("the flag does not count before the configuration".into()),
         }
@@ -159,7 +159,7 @@ fn schemas_of_others(environment: Environment) -> Outcome {
         let key = ["--encryption-key-file", &key];
         pool.execute("CREATE TABLE documents (id BIGINT)").await?;
         let message = refusal(&environment, environment.url(), &key).await?;
-        holds(&message, "it has a table `documents`")?;
+        expect_contains(&message, "it has a table `documents`")?;
         // Tables of other programs may exist next to those of the control plane.
         pool.execute("ALTER TABLE documents RENAME TO customers")
             .await?;
@@ -167,7 +167,7 @@ fn schemas_of_others(environment: Environment) -> Outcome {
         pool.execute("INSERT INTO schema_steps (step) VALUES (1000)")
             .await?;
         let message = refusal(&environment, environment.url(), &key).await?;
-        holds(&message, "made by a newer version")
+        expect_contains(&message, "made by a newer version")
     })
 }
 
@@ -180,7 +180,9 @@ fn no_server(environment: Environment) -> Outcome {
         let opened = environment.open_at(nowhere, &key);
         match tokio::time::timeout(HANG_LIMIT, opened).await? {
             Ok(_) => Err("a server that is not there was accepted".into()),
-            Err(refusal) => holds(&refusal.to_string(), "PostgreSQL database cannot be used"),
+            Err(refusal) => {
+                expect_contains(&refusal.to_string(), "PostgreSQL database cannot be used")
+            }
         }
     })
 }
@@ -188,11 +190,11 @@ fn no_server(environment: Environment) -> Outcome {
 fn damaged(environment: Environment) -> Outcome {
     Box::pin(async move {
         let control = environment.open_at(environment.url(), &[]).await?;
-        play(&control, "admin PUT /v1/sources/s {} => 200").await?;
+        run_script(&control, "admin PUT /v1/sources/s {} => 200").await?;
         let document = "x".repeat(2_000);
         for at in 0..100 {
             let put = format!("admin PUT /v1/sources/s/data/d{at} \"{document}\" => 200");
-            play(&control, &put).await?;
+            run_script(&control, &put).await?;
         }
         drop(control);
         let file = environment.folder().join("control.db");
@@ -207,8 +209,8 @@ fn damaged(environment: Environment) -> Outcome {
         }
         fs::write(&file, &bytes)?;
         let message = refusal(&environment, environment.url(), &[]).await?;
-        holds(&message, "is damaged (")?;
-        holds(&message, "restore it from a backup")?;
+        expect_contains(&message, "is damaged (")?;
+        expect_contains(&message, "restore it from a backup")?;
         match fs::read(&file)? == bytes {
             true => Ok(()),
             false => Err("a damaged database was written to".into()),
@@ -227,7 +229,7 @@ fn locked(environment: Environment) -> Outcome {
             .execute("BEGIN EXCLUSIVE; DELETE FROM changes; COMMIT")
             .await?;
         let message = refusal(&environment, environment.url(), &[]).await?;
-        holds(&message, "is locked by another process")?;
+        expect_contains(&message, "is locked by another process")?;
         other.close().await?;
         drop(environment.open_at(environment.url(), &[]).await?);
         Ok(())
@@ -238,19 +240,19 @@ fn lost_key(environment: Environment) -> Outcome {
     Box::pin(async move {
         let control = environment.open_at(environment.url(), &[]).await?;
         let put = r#"admin PUT /v1/secrets/k {"value":{"token":"t"}} => 200"#;
-        play(&control, put).await?;
+        run_script(&control, put).await?;
         drop(control);
         let key = environment.folder().join("control.db.key");
         let away = environment.folder().join("away");
         fs::rename(&key, &away)?;
         let message = refusal(&environment, environment.url(), &[]).await?;
-        holds(&message, "control.db.key` is gone")?;
+        expect_contains(&message, "control.db.key` is gone")?;
         if key.exists() {
             return Err("a new key was made for a database that has one".into());
         }
         fs::rename(&away, &key)?;
         let control = environment.open_at(environment.url(), &[]).await?;
-        play(&control, "admin GET /v1/secrets/k => 200").await
+        run_script(&control, "admin GET /v1/secrets/k => 200").await
     })
 }
 
@@ -270,7 +272,7 @@ fn private_files(environment: Environment) -> Outcome {
             modes.collect()
         };
         let control = environment.open_at(environment.url(), &[]).await?;
-        play(&control, "admin PUT /v1/sources/s {} => 200").await?;
+        run_script(&control, "admin PUT /v1/sources/s {} => 200").await?;
         if modes()? != [0o600; 4] {
             return Err(format!("new files have the modes {:?}", modes()?).into());
         }
@@ -280,7 +282,7 @@ fn private_files(environment: Environment) -> Outcome {
             fs::set_permissions(environment.folder().join(name), mode)?;
         }
         let second = environment.open_at(environment.url(), &[]).await?;
-        play(&second, "admin PUT /v1/sources/s {} => 200").await?;
+        run_script(&second, "admin PUT /v1/sources/s {} => 200").await?;
         match modes()? == [0o600; 4] {
             true => Ok(()),
             false => Err(format!("old files have the modes {:?}", modes()?).into()),

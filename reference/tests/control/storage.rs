@@ -45,13 +45,13 @@ pub(crate) struct Storage {
 struct State {
     manner: ServerMode,
     /// True while the requests that hang must continue to hang.
-    held: bool,
+    is_blocked: bool,
     objects: BTreeMap<String, Object>,
     /// Number of changes so far, and number of requests that hang.
     generation: u64,
     waiting: usize,
     /// Every content of every object so far, in order.
-    kept: Vec<(String, Vec<u8>)>,
+    writes_log: Vec<(String, Vec<u8>)>,
 }
 
 #[derive(Debug, Clone)]
@@ -90,11 +90,11 @@ impl Storage {
     pub(crate) async fn start() -> std::io::Result<Self> {
         let state = Arc::new(Mutex::new(State {
             manner: ServerMode::Faithful,
-            held: false,
+            is_blocked: false,
             objects: BTreeMap::new(),
             generation: 0,
             waiting: 0,
-            kept: Vec::new(),
+            writes_log: Vec::new(),
         }));
         let shared = Arc::clone(&state);
         let server = TestServer::start(move |request| answer(Arc::clone(&shared), request)).await?;
@@ -136,7 +136,7 @@ impl Storage {
     pub(crate) fn behave(&self, manner: ServerMode) {
         let mut state = self.state();
         state.manner = manner;
-        state.held = matches!(manner, ServerMode::Silent | ServerMode::Stalls);
+        state.is_blocked = matches!(manner, ServerMode::Silent | ServerMode::Stalls);
     }
 
     /// Responds correctly to new requests; requests that hang continue to hang.
@@ -152,11 +152,11 @@ impl Storage {
     }
 
     /// Changes or removes the stored object of a bundle without a request.
-    pub(crate) fn damage(&self, name: &str, gone: bool) {
+    pub(crate) fn damage(&self, name: &str, deleted: bool) {
         let mut state = self.state();
         state.generation += 1;
         let generation = state.generation;
-        match gone {
+        match deleted {
             true => state.objects.retain(|path, _| !path.ends_with(name)),
             false => {
                 for (path, object) in &mut state.objects {
@@ -172,8 +172,11 @@ impl Storage {
     /// Returns every content of a bundle's object so far, in order.
     pub(crate) fn writes(&self, name: &str) -> Vec<Vec<u8>> {
         let state = self.state();
-        let kept = state.kept.iter().filter(|(path, _)| path.ends_with(name));
-        kept.map(|(_, bytes)| bytes.clone()).collect()
+        let written = state
+            .writes_log
+            .iter()
+            .filter(|(path, _)| path.ends_with(name));
+        written.map(|(_, bytes)| bytes.clone()).collect()
     }
 
     /// Returns the number of requests that hang.
@@ -198,7 +201,7 @@ async fn answer(state: Arc<Mutex<State>>, request: Request) -> Response {
     };
     if stalls {
         locked(&state).waiting += 1;
-        while locked(&state).held {
+        while locked(&state).is_blocked {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         // The write is stored even if the client no longer waits for the response.
@@ -227,21 +230,21 @@ impl State {
     }
 
     fn put(&mut self, request: &Request, path: String, found: Option<&Object>) -> Response {
-        let given = |name| request.headers().get(name).map(|_| header(request, name));
-        let wanted = [
-            given("if-none-match").map(|_| found.is_none()),
-            given("if-match").map(|tag| found.is_some_and(|found| found.e_tag(&path) == tag)),
-            given("x-goog-if-generation-match")
-                .map(|wanted| found.map_or(0, |found| found.generation).to_string() == wanted),
+        let condition = |name| request.headers().get(name).map(|_| header(request, name));
+        let expected = [
+            condition("if-none-match").map(|_| found.is_none()),
+            condition("if-match").map(|tag| found.is_some_and(|found| found.e_tag(&path) == tag)),
+            condition("x-goog-if-generation-match")
+                .map(|expected| found.map_or(0, |found| found.generation).to_string() == expected),
         ];
-        let conditional = wanted.iter().any(Option::is_some);
-        let holds = !wanted.contains(&Some(false));
+        let conditional = expected.iter().any(Option::is_some);
+        let conditions_hold = !expected.contains(&Some(false));
         match self.manner {
             ServerMode::Full => return empty(507),
             ServerMode::Refuses if conditional => return empty(501),
             ServerMode::Distrusts if conditional => return empty(412),
             ServerMode::Ignores => {}
-            _ if !holds => return empty(412),
+            _ if !conditions_hold => return empty(412),
             _ => {}
         }
         self.generation += 1;
@@ -249,7 +252,7 @@ impl State {
             bytes: request.body().to_vec(),
             generation: self.generation,
         };
-        let told = match self.manner {
+        let reported = match self.manner {
             ServerMode::Lies => Object {
                 bytes: b"another".to_vec(),
                 generation: 0,
@@ -260,14 +263,15 @@ impl State {
             },
         };
         let tag = match self.manner {
-            ServerMode::Lies => told.e_tag(&path),
+            ServerMode::Lies => reported.e_tag(&path),
             _ => object.e_tag(&path),
         };
         if self.manner != ServerMode::Loses {
-            self.kept.push((path.clone(), request.body().to_vec()));
+            self.writes_log
+                .push((path.clone(), request.body().to_vec()));
             self.objects.insert(path, object);
         }
-        let generation = told.generation.to_string();
+        let generation = reported.generation.to_string();
         respond(
             201,
             &[("etag", &tag), ("x-goog-generation", &generation)],

@@ -7,8 +7,8 @@ use reference::control::Control;
 use serde_json::Value;
 
 use crate::environment::{Environment, send, text};
-use crate::transcript::play;
-use crate::workers::{documents, eventually, holds, open, status, storage};
+use crate::transcript::run_script;
+use crate::workers::{documents, eventually, open, status, storage, wait_for_content};
 use crate::{Case, Outcome};
 
 pub(crate) const CASES: &[Case] = &[
@@ -153,10 +153,10 @@ fn one_bundle(environment: Environment) -> Outcome {
                 "#,
                 left = if *same { "404" } else { "200" }
             );
-            let played = play(&control, &script).await;
-            played.map_err(|failure| {
-                let why = failure.message().unwrap_or_default();
-                Failed::from(format!("{first} {second}: {why}"))
+            let outcome = run_script(&control, &script).await;
+            outcome.map_err(|failure| {
+                let reason = failure.message().unwrap_or_default();
+                Failed::from(format!("{first} {second}: {reason}"))
             })?;
         }
         Ok(())
@@ -166,7 +166,7 @@ fn one_bundle(environment: Environment) -> Outcome {
 fn come_free(environment: Environment) -> Outcome {
     Box::pin(async move {
         let control = open(&environment, &[]).await?;
-        play(
+        run_script(
             &control,
             r#"
             owner PUT /v1/bundles/a {"object_storage":{"filesystem":{"path":"a"}}} => 200
@@ -252,14 +252,14 @@ fn crowd(environment: Environment) -> Outcome {
             for control in &replicas {
                 let control = Arc::clone(control);
                 crowd.push(tokio::spawn(async move {
-                    for turn in 0..30 {
-                        let bundle = format!("b{}", (member + turn) % 5);
-                        let path = format!("p{}", (member * 2 + turn * 3) % 4);
+                    for round in 0..30 {
+                        let bundle = format!("b{}", (member + round) % 5);
+                        let path = format!("p{}", (member * 2 + round * 3) % 4);
                         let status = place(&control, "admin", &bundle, &path).await?;
                         if ![200, 409].contains(&status) {
                             return Err(format!("{bundle} to {path}: {status}").into());
                         }
-                        if turn % 7 == 6 {
+                        if round % 7 == 6 {
                             let target = format!("/v1/bundles/{bundle}");
                             send(&control, "admin", "DELETE", &target, "").await?;
                         }
@@ -330,7 +330,7 @@ fn declared(environment: Environment) -> Outcome {
         // An owner cannot prevent the start by storing a bundle at a location that is then
         // declared.
         let control = environment.open("").await?;
-        play(
+        run_script(
             &control,
             r#"owner PUT /v1/bundles/o {"object_storage":{"filesystem":{"path":"taken"}}} => 200"#,
         )
@@ -338,7 +338,7 @@ fn declared(environment: Environment) -> Outcome {
         let control = environment
             .open(&format!("bundles: {{{}}}", at("z", "taken")))
             .await?;
-        play(
+        run_script(
             &control,
             r#"
             owner GET /v1/bundles/o => 200
@@ -353,7 +353,7 @@ fn declared(environment: Environment) -> Outcome {
 fn old_database(environment: Environment) -> Outcome {
     Box::pin(async move {
         let control = open(&environment, &[]).await?;
-        play(
+        run_script(
             &control,
             r#"
             owner PUT /v1/sources/good {} => 200
@@ -385,11 +385,11 @@ fn old_database(environment: Environment) -> Outcome {
         if message != Some("another bundle has the place in the storage") {
             return Err(format!("{failed} does not say why").into());
         }
-        holds(&file, &serde_json::json!({"ok": {"allow": "GOOD"}})).await?;
+        wait_for_content(&file, &serde_json::json!({"ok": {"allow": "GOOD"}})).await?;
         // The location becomes available to the other bundle, which is not written again.
-        play(&control, "owner DELETE /v1/bundles/good => 200").await?;
+        run_script(&control, "owner DELETE /v1/bundles/good => 200").await?;
         status(&control, "evil", "SUCCESS").await?;
-        holds(&file, &serde_json::json!({"ok": {"allow": "EVIL"}})).await?;
+        wait_for_content(&file, &serde_json::json!({"ok": {"allow": "EVIL"}})).await?;
         workers.shutdown().await;
         Ok(())
     })
@@ -398,7 +398,7 @@ fn old_database(environment: Environment) -> Outcome {
 fn later_links(environment: Environment) -> Outcome {
     Box::pin(async move {
         let control = open(&environment, &[]).await?;
-        play(
+        run_script(
             &control,
             r#"
             owner PUT /v1/bundles/a {"object_storage":{"filesystem":{"path":"p/x.tgz"}}} => 200
@@ -442,7 +442,7 @@ fn later_links(environment: Environment) -> Outcome {
 fn prefix(environment: Environment) -> Outcome {
     Box::pin(async move {
         let control = open(&environment, &["--owner-prefix", "/tenants/"]).await?;
-        play(
+        run_script(
             &control,
             r#"
             owner PUT /v1/bundles/a {"object_storage":{"filesystem":{"path":"tenants/owner/a"}}} => 200

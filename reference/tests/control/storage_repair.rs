@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::environment::{Environment, send, text};
 use crate::storage::{ServerMode, Storage};
-use crate::transcript::play;
+use crate::transcript::run_script;
 use crate::workers::{counted, eventually, status, storage, unpacked};
 use crate::{Case, Outcome};
 
@@ -60,7 +60,7 @@ impl Scene {
         arguments.extend(further);
         let control = environment.open_builder(&arguments).await?;
         let workers = control.start_workers().await?;
-        play(&control, &server.secrets()).await?;
+        run_script(&control, &server.secrets()).await?;
         Ok(Self {
             environment,
             server,
@@ -89,12 +89,12 @@ impl Scene {
     /// Stores a bundle and its source, in a kind of storage.
     async fn put(&self, kind: &str, name: &str) -> Result<(), Failed> {
         let source = format!("admin PUT /v1/sources/{name} {{}} => 200");
-        play(&self.control, &[source, self.bundle(kind, name)].join("\n")).await
+        run_script(&self.control, &[source, self.bundle(kind, name)].join("\n")).await
     }
 
     async fn push(&self, name: &str, value: u32) -> Result<(), Failed> {
         let push = format!("admin PUT /v1/sources/{name}/data/v {value} => 200");
-        play(&self.control, &push).await
+        run_script(&self.control, &push).await
     }
 
     fn file(&self, name: &str) -> Result<PathBuf, Failed> {
@@ -102,7 +102,7 @@ impl Scene {
     }
 
     /// Returns the stored object of a bundle.
-    fn held(&self, kind: &str, name: &str) -> Result<Option<Vec<u8>>, Failed> {
+    fn stored_bytes(&self, kind: &str, name: &str) -> Result<Option<Vec<u8>>, Failed> {
         Ok(match kind {
             "file" => std::fs::read(self.file(name)?).ok(),
             _ => self.server.object(name),
@@ -110,24 +110,24 @@ impl Scene {
     }
 
     /// Waits until the stored object of a bundle contains a value.
-    async fn holds(&self, kind: &str, name: &str, value: u32) -> Result<(), Failed> {
-        let wanted = json!({"v": value});
+    async fn wait_for_value(&self, kind: &str, name: &str, value: u32) -> Result<(), Failed> {
+        let expected = json!({"v": value});
         eventually(&format!("{name} holds {value}"), || async {
-            let held = self.held(kind, name)?;
-            let held = held.and_then(|held| unpacked(&held).ok());
-            Ok((held.as_ref() == Some(&wanted)).then_some(()))
+            let stored = self.stored_bytes(kind, name)?;
+            let stored = stored.and_then(|stored| unpacked(&stored).ok());
+            Ok((stored.as_ref() == Some(&expected)).then_some(()))
         })
         .await
     }
 
     /// Removes the object of a bundle, or changes it without a change of its length or times.
-    fn damage(&self, kind: &str, name: &str, gone: bool) -> Result<(), Failed> {
+    fn damage(&self, kind: &str, name: &str, deleted: bool) -> Result<(), Failed> {
         if kind != "file" {
-            self.server.damage(name, gone);
+            self.server.damage(name, deleted);
             return Ok(());
         }
         let file = self.file(name)?;
-        if gone {
+        if deleted {
             return Ok(std::fs::remove_file(file)?);
         }
         let before = file.metadata()?;
@@ -149,18 +149,19 @@ fn repairs(environment: Environment) -> Outcome {
         for kind in KINDS {
             scene.put(kind, kind).await?;
             scene.push(kind, 1).await?;
-            scene.holds(kind, kind, 1).await?;
-            let said = scene.message(kind).await?;
-            if !said.is_empty() {
-                return Err(format!("{kind}: {said} of what nobody has damaged").into());
+            scene.wait_for_value(kind, kind, 1).await?;
+            let message = scene.message(kind).await?;
+            if !message.is_empty() {
+                return Err(format!("{kind}: {message} of what nobody has damaged").into());
             }
-            for (gone, why) in [(false, "contained another bundle"), (true, "was empty")] {
-                scene.damage(kind, kind, gone)?;
-                scene.holds(kind, kind, 1).await?;
+            for (deleted, reason) in [(false, "contained another bundle"), (true, "was empty")] {
+                scene.damage(kind, kind, deleted)?;
+                scene.wait_for_value(kind, kind, 1).await?;
                 eventually(&format!("{kind}: status tells of it"), || async {
-                    let said = scene.message(kind).await?;
-                    let tells = said.starts_with("written again at ") && said.ends_with(why);
-                    Ok(tells.then_some(()))
+                    let message = scene.message(kind).await?;
+                    let is_reported =
+                        message.starts_with("written again at ") && message.ends_with(reason);
+                    Ok(is_reported.then_some(()))
                 })
                 .await?;
             }
@@ -175,7 +176,7 @@ fn repairs(environment: Environment) -> Outcome {
                 return Err(format!("{kind}: status forgets that it was written again").into());
             }
             scene.push(kind, 2).await?;
-            scene.holds(kind, kind, 2).await?;
+            scene.wait_for_value(kind, kind, 2).await?;
         }
         let repaired = counted(&scene.control, "ocp_bundle_upload_count", "REPAIRED").await?;
         if repaired != 8 {
@@ -192,16 +193,16 @@ fn repairs_at_start(environment: Environment) -> Outcome {
         for kind in KINDS {
             scene.put(kind, kind).await?;
             scene.push(kind, 1).await?;
-            scene.holds(kind, kind, 1).await?;
+            scene.wait_for_value(kind, kind, 1).await?;
             status(&scene.control, kind, "SUCCESS").await?;
         }
-        for gone in [false, true] {
+        for deleted in [false, true] {
             for kind in KINDS {
-                scene.damage(kind, kind, gone)?;
+                scene.damage(kind, kind, deleted)?;
             }
             scene = scene.restarted("1h").await?;
             for kind in KINDS {
-                scene.holds(kind, kind, 1).await?;
+                scene.wait_for_value(kind, kind, 1).await?;
             }
         }
         // Storing the same definition again also causes a repair.
@@ -212,8 +213,8 @@ fn repairs_at_start(environment: Environment) -> Outcome {
             })
             .await?;
             scene.damage(kind, kind, true)?;
-            play(&scene.control, &scene.bundle(kind, kind)).await?;
-            scene.holds(kind, kind, 1).await?;
+            run_script(&scene.control, &scene.bundle(kind, kind)).await?;
+            scene.wait_for_value(kind, kind, 1).await?;
         }
         scene.workers.shutdown().await;
         Ok(())
@@ -239,7 +240,7 @@ fn fences(environment: Environment) -> Outcome {
             scene.server.behave(manner);
             scene.put(kind, &name).await?;
             scene.push(&name, 1).await?;
-            scene.holds(kind, &name, 1).await?;
+            scene.wait_for_value(kind, &name, 1).await?;
             status(&scene.control, &name, "SUCCESS").await?;
             scene.server.behave(ServerMode::Stalls);
             scene.push(&name, 2).await?;
@@ -257,21 +258,21 @@ fn fences(environment: Environment) -> Outcome {
             })
             .await?;
             scene.server.behave(manner);
-            scene.holds(kind, &name, 3).await?;
+            scene.wait_for_value(kind, &name, 3).await?;
             eventually("the end of all writes", || async {
                 Ok((server.waiting() == 0).then_some(()))
             })
             .await?;
-            scene.holds(kind, &name, 3).await?;
+            scene.wait_for_value(kind, &name, 3).await?;
             let latest = status(&scene.control, &name, "SUCCESS").await?;
             scene.push(&name, 4).await?;
-            scene.holds(kind, &name, 4).await?;
+            scene.wait_for_value(kind, &name, 4).await?;
             let writes = scene.server.writes(&name);
             let writes = writes.iter().map(|bytes| unpacked(bytes));
             let writes: Vec<Value> = writes.collect::<Result<_, _>>()?;
             let newest = writes
                 .iter()
-                .map(|held| held.get("v").and_then(Value::as_u64));
+                .map(|document| document.get("v").and_then(Value::as_u64));
             let newest: Vec<u64> = newest.flatten().collect();
             let in_order = newest.is_sorted();
             if manner == ServerMode::Faithful && !in_order {
@@ -290,7 +291,7 @@ fn failures(environment: Environment) -> Outcome {
         for kind in ["aws", "azure", "gcp"] {
             scene.put(kind, kind).await?;
             scene.push(kind, value).await?;
-            scene.holds(kind, kind, value).await?;
+            scene.wait_for_value(kind, kind, value).await?;
             for (manner, failure) in [
                 (
                     ServerMode::Loses,
@@ -313,13 +314,13 @@ fn failures(environment: Environment) -> Outcome {
                     if !message.is_some_and(|message| message.starts_with(failure)) {
                         return Err(format!("{kind} {manner:?}: {failed}").into());
                     }
-                    scene.holds(kind, kind, before).await?;
+                    scene.wait_for_value(kind, kind, before).await?;
                     scene.server.behave(ServerMode::Faithful);
                 }
-                scene.holds(kind, kind, value).await?;
+                scene.wait_for_value(kind, kind, value).await?;
                 // Corruption of the complete object is also repaired.
                 scene.damage(kind, kind, false)?;
-                scene.holds(kind, kind, value).await?;
+                scene.wait_for_value(kind, kind, value).await?;
                 status(&scene.control, kind, "SUCCESS").await?;
             }
             scene.server.behave(ServerMode::Faithful);
@@ -340,7 +341,7 @@ fn hanging(environment: Environment) -> Outcome {
         scene.put("file", "healthy").await?;
         for value in 1..4 {
             scene.push("healthy", value).await?;
-            scene.holds("file", "healthy", value).await?;
+            scene.wait_for_value("file", "healthy", value).await?;
         }
         let server = &scene.server;
         eventually("all of them hang", || async {
@@ -366,7 +367,7 @@ fn clock(environment: Environment) -> Outcome {
         let scene = Scene::start(environment, None, SHORT, &[]).await?;
         scene.put("file", "b").await?;
         scene.push("b", 1).await?;
-        scene.holds("file", "b", 1).await?;
+        scene.wait_for_value("file", "b", 1).await?;
         status(&scene.control, "b", "SUCCESS").await?;
         let pool = scene.environment.database().await?;
         for ahead in [
@@ -386,9 +387,9 @@ fn clock(environment: Environment) -> Outcome {
         .await?;
         let first: Value = serde_json::from_str(&text(&first))?;
         std::fs::remove_file(scene.file("b")?)?;
-        scene.holds("file", "b", 1).await?;
+        scene.wait_for_value("file", "b", 1).await?;
         let push = "admin PUT /v1/sources/b/data/v 2 => 200";
-        play(&scene.control, push).await?;
+        run_script(&scene.control, push).await?;
         let revision = |status: &Value| status.pointer("/revision").cloned();
         eventually("the latest build is shown", || async {
             let latest = status(&scene.control, "b", "SUCCESS").await?;

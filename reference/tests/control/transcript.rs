@@ -11,7 +11,7 @@ use crate::environment::{send, text};
 /// Executes a script with lines of the form `WHO METHOD TARGET [BODY] => STATUS [EXPECTED]`.
 /// EXPECTED is the whole JSON body, or the code of an error followed by a part of its message.
 /// Empty lines and lines that begin with `#` are ignored.
-pub(crate) async fn play(control: &Arc<Control>, script: &str) -> Result<(), Failed> {
+pub(crate) async fn run_script(control: &Arc<Control>, script: &str) -> Result<(), Failed> {
     let lines = script.lines().map(str::trim);
     for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
         let (request, expected) = line.rsplit_once(" => ").ok_or("a line without ` => `")?;
@@ -20,8 +20,8 @@ pub(crate) async fn play(control: &Arc<Control>, script: &str) -> Result<(), Fai
         let (who, method, target, body) = (word(), word(), word(), word());
         let reply = send(control, who, method, target, body.to_owned()).await?;
         let body = text(&reply);
-        let (status, wanted) = expected.split_once(' ').unwrap_or((expected, ""));
-        if reply.status.as_str() != status || !fits(wanted, &body) {
+        let (status, expected_body) = expected.split_once(' ').unwrap_or((expected, ""));
+        if reply.status.as_str() != status || !matches_expected(expected_body, &body) {
             let got = reply.status.as_str();
             return Err(format!("{line}\n  answered {got} {body}").into());
         }
@@ -29,13 +29,13 @@ pub(crate) async fn play(control: &Arc<Control>, script: &str) -> Result<(), Fai
     Ok(())
 }
 
-fn fits(wanted: &str, body: &str) -> bool {
-    if wanted.starts_with('{') {
-        let wanted: Result<Value, _> = serde_json::from_str(wanted);
+fn matches_expected(expected_body: &str, body: &str) -> bool {
+    if expected_body.starts_with('{') {
+        let expected_body: Result<Value, _> = serde_json::from_str(expected_body);
         let body: Result<Value, _> = serde_json::from_str(body);
-        return matches!((wanted, body), (Ok(wanted), Ok(body)) if wanted == body);
+        return matches!((expected_body, body), (Ok(expected_body), Ok(body)) if expected_body == body);
     }
-    let (code, part) = wanted.split_once(' ').unwrap_or((wanted, ""));
+    let (code, part) = expected_body.split_once(' ').unwrap_or((expected_body, ""));
     if code.is_empty() {
         return true;
     }
@@ -52,7 +52,7 @@ macro_rules! scripts {
             $name,
             |environment| Box::pin(async move {
                 let control = environment.open("").await?;
-                crate::transcript::play(&control, $script).await
+                crate::transcript::run_script(&control, $script).await
             }),
         )),+];
     };

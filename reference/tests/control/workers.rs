@@ -10,7 +10,7 @@ use reference::control::Control;
 use serde_json::Value;
 
 use crate::environment::{Environment, send, text};
-use crate::transcript::play;
+use crate::transcript::run_script;
 use crate::{Case, HANG_LIMIT, Outcome};
 
 pub(crate) const CASES: &[Case] = &[
@@ -51,13 +51,13 @@ pub(crate) async fn open(
 }
 
 /// Polls a function until it returns a value.
-pub(crate) async fn eventually<T, F>(what: &str, mut ask: impl FnMut() -> F) -> Result<T, Failed>
+pub(crate) async fn eventually<T, F>(what: &str, mut poll: impl FnMut() -> F) -> Result<T, Failed>
 where
     F: Future<Output = Result<Option<T>, Failed>>,
 {
     let deadline = Instant::now() + HANG_LIMIT;
     loop {
-        if let Some(answer) = ask().await? {
+        if let Some(answer) = poll().await? {
             return Ok(answer);
         }
         if Instant::now() > deadline {
@@ -71,14 +71,14 @@ where
 pub(crate) async fn status(
     control: &Arc<Control>,
     bundle: &str,
-    wanted: &str,
+    expected: &str,
 ) -> Result<Value, Failed> {
     let target = format!("/v1/bundles/{bundle}/status/latest");
-    eventually(&format!("{target} {wanted}"), || async {
+    eventually(&format!("{target} {expected}"), || async {
         let reply = send(control, "admin", "GET", &target, "").await?;
         let body: Value = serde_json::from_str(&text(&reply))?;
         let status = body.get("result").cloned().unwrap_or_default();
-        let found = status.get("status").and_then(Value::as_str) == Some(wanted);
+        let found = status.get("status").and_then(Value::as_str) == Some(expected);
         Ok(found.then_some(status))
     })
     .await
@@ -106,9 +106,9 @@ pub(crate) fn unpacked(bytes: &[u8]) -> Result<Value, Failed> {
 }
 
 /// Waits until a bundle file contains this document.
-pub(crate) async fn holds(file: &Path, wanted: &Value) -> Result<(), Failed> {
-    eventually(&format!("{} {wanted}", file.display()), || async {
-        Ok((documents(file)?.as_ref() == Some(wanted)).then_some(()))
+pub(crate) async fn wait_for_content(file: &Path, expected: &Value) -> Result<(), Failed> {
+    eventually(&format!("{} {expected}", file.display()), || async {
+        Ok((documents(file)?.as_ref() == Some(expected)).then_some(()))
     })
     .await
 }
@@ -120,8 +120,8 @@ pub(crate) async fn counted(
     label: &str,
 ) -> Result<u64, Failed> {
     let reply = send(control, "nobody", "GET", "/metrics", "").await?;
-    let shown = text(&reply);
-    let samples = shown
+    let metrics = text(&reply);
+    let samples = metrics
         .lines()
         .filter(|line| line.starts_with(metric) && line.contains(label));
     let values = samples.filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok());
@@ -133,7 +133,7 @@ fn kept_up_to_date(environment: Environment) -> Outcome {
         let control = open(&environment, &[]).await?;
         let workers = control.start_workers().await?;
         let file = storage(&environment)?.join("deep/app.tar.gz");
-        play(
+        run_script(
             &control,
             r#"
             owner PUT /v1/sources/app {} => 200
@@ -142,14 +142,14 @@ fn kept_up_to_date(environment: Environment) -> Outcome {
             "#,
         )
         .await?;
-        holds(&file, &serde_json::json!({"app": {"limits": {"max": 1}}})).await?;
+        wait_for_content(&file, &serde_json::json!({"app": {"limits": {"max": 1}}})).await?;
         let first = status(&control, "app", "SUCCESS").await?;
-        play(
+        run_script(
             &control,
             r#"owner PUT /v1/sources/app/data/app/limits {"max":2} => 200"#,
         )
         .await?;
-        holds(&file, &serde_json::json!({"app": {"limits": {"max": 2}}})).await?;
+        wait_for_content(&file, &serde_json::json!({"app": {"limits": {"max": 2}}})).await?;
         // An unchanged bundle is built again, but not written.
         let written = file.metadata()?.modified()?;
         let before = counted(&control, "ocp_bundle_upload_count", "UNCHANGED").await?;
@@ -169,7 +169,7 @@ fn kept_up_to_date(environment: Environment) -> Outcome {
         if counted(&control, "ocp_bundle_build_count", labels).await? == 0 {
             return Err("builds are not counted".into());
         }
-        play(&control, "owner DELETE /v1/bundles/app => 200").await?;
+        run_script(&control, "owner DELETE /v1/bundles/app => 200").await?;
         workers.shutdown().await;
         match file.exists() {
             true => Ok(()),
@@ -191,7 +191,7 @@ fn precedence(environment: Environment) -> Outcome {
                 r#"admin PUT /v1/bundles/b{at} {{"object_storage":{{"filesystem":{{"path":"b{at}"}}}},"requirements":[{{"source":"s{at}"}}]}} => 200"#
             ));
         }
-        play(&control, &script.join("\n")).await?;
+        run_script(&control, &script.join("\n")).await?;
         let workers = control.start_workers().await?;
         let uploads = "ocp_bundle_upload_count";
         eventually("all bundles", || async {
@@ -201,13 +201,13 @@ fn precedence(environment: Environment) -> Outcome {
         .await?;
         for at in [0, DUE / 2, DUE - 1] {
             let before = counted(&control, uploads, "UNCHANGED").await?;
-            play(
+            run_script(
                 &control,
                 &format!("admin PUT /v1/sources/s{at}/data/v 1 => 200"),
             )
             .await?;
             let file = storage(&environment)?.join(format!("b{at}"));
-            holds(&file, &serde_json::json!({"v": 1})).await?;
+            wait_for_content(&file, &serde_json::json!({"v": 1})).await?;
             let others = counted(&control, uploads, "UNCHANGED").await? - before;
             if others > DUE as u64 / 2 {
                 return Err(format!("{others} bundles came before the change").into());
@@ -222,7 +222,7 @@ fn unread(environment: Environment) -> Outcome {
     Box::pin(async move {
         let control = open(&environment, &[]).await?;
         let workers = control.start_workers().await?;
-        play(
+        run_script(
             &control,
             r#"
             admin PUT /v1/sources/s {} => 200
@@ -232,28 +232,28 @@ fn unread(environment: Environment) -> Outcome {
         )
         .await?;
         let file = storage(&environment)?.join("b");
-        let held = |value: u32| serde_json::json!({ "v": value });
-        holds(&file, &held(1)).await?;
-        let looks = || counted(&control, "ocp_bundle_upload_count", "UNCHANGED");
-        let looked_more_often_than = async |before| {
+        let document = |value: u32| serde_json::json!({ "v": value });
+        wait_for_content(&file, &document(1)).await?;
+        let unchanged_builds = || counted(&control, "ocp_bundle_upload_count", "UNCHANGED");
+        let wait_for_builds_after = async |before| {
             eventually("looks at the bundle", || async {
-                Ok((looks().await? > before).then_some(()))
+                Ok((unchanged_builds().await? > before).then_some(()))
             })
             .await
         };
         // The file exists before the end of the build is recorded, so wait for the next check.
-        looked_more_often_than(0).await?;
+        wait_for_builds_after(0).await?;
         // This change is not recorded, so it is found only if the bundle is built.
         let database = environment.database().await?;
         let changed = sqlx::query("UPDATE documents SET document = '2'");
         changed.execute(&database).await?;
-        looked_more_often_than(looks().await? + 2).await?;
-        if documents(&file)? != Some(held(1)) {
+        wait_for_builds_after(unchanged_builds().await? + 2).await?;
+        if documents(&file)? != Some(document(1)) {
             return Err("a bundle that has not changed was built".into());
         }
         // A bundle is built if its file is missing.
         std::fs::remove_file(&file)?;
-        holds(&file, &held(2)).await?;
+        wait_for_content(&file, &document(2)).await?;
         workers.shutdown().await;
         Ok(())
     })
@@ -264,7 +264,7 @@ fn failures(environment: Environment) -> Outcome {
         let control = open(&environment, &[]).await?;
         let workers = control.start_workers().await?;
         let file = storage(&environment)?.join("b.tar.gz");
-        play(
+        run_script(
             &control,
             r#"
             admin PUT /v1/sources/a {} => 200
@@ -279,7 +279,7 @@ fn failures(environment: Environment) -> Outcome {
         status(&control, "b", "SUCCESS").await?;
         let before = std::fs::read(&file)?;
         // Two sources that claim the same root.
-        play(
+        run_script(
             &control,
             r#"admin PUT /v1/sources/b/data/x/y {"v":2} => 200"#,
         )
@@ -291,19 +291,19 @@ fn failures(environment: Environment) -> Outcome {
         if std::fs::read(&file)? != before {
             return Err("a failed build has changed the bundle".into());
         }
-        play(&control, "admin DELETE /v1/sources/b/data/x/y => 200").await?;
+        run_script(&control, "admin DELETE /v1/sources/b/data/x/y => 200").await?;
         status(&control, "b", "SUCCESS").await?;
         // A storage that the operator does not allow.
-        play(
+        run_script(
             &control,
             r#"admin PUT /v1/bundles/b {"object_storage":{"filesystem":{"path":"../b"}}} => 200"#,
         )
         .await?;
         status(&control, "b", "CONFIG_ERROR").await?;
         workers.shutdown().await;
-        for shown in [true, false] {
+        for is_reported in [true, false] {
             let builds = counted(&control, "ocp_bundle_build_", r#"bundle="b""#).await?;
-            if (builds > 0) != shown {
+            if (builds > 0) != is_reported {
                 return Err(format!("{builds} builds of a bundle are shown").into());
             }
             send(&control, "admin", "DELETE", "/v1/bundles/b", "").await?;
@@ -322,7 +322,7 @@ fn libraries(environment: Environment) -> Outcome {
         let control = open(&environment, &["--builtin-root", &root]).await?;
         let workers = control.start_workers().await?;
         let file = storage(&environment)?.join("b.tar.gz");
-        play(
+        run_script(
             &control,
             r#"
             admin PUT /v1/sources/l {"builtin":"acme:limits"} => 200
@@ -332,10 +332,10 @@ fn libraries(environment: Environment) -> Outcome {
             "#,
         )
         .await?;
-        holds(&file, &serde_json::json!({"limits": 1})).await?;
+        wait_for_content(&file, &serde_json::json!({"limits": 1})).await?;
         std::fs::write(library.join("data.json"), r#"{"limits":2}"#)?;
-        holds(&file, &serde_json::json!({"limits": 2})).await?;
-        play(
+        wait_for_content(&file, &serde_json::json!({"limits": 2})).await?;
+        run_script(
             &control,
             r#"admin PUT /v1/sources/l {"builtin":"acme:other"} => 200"#,
         )
@@ -358,7 +358,7 @@ fn libraries(environment: Environment) -> Outcome {
 fn visibility(environment: Environment) -> Outcome {
     Box::pin(async move {
         let control = open(&environment, &[]).await?;
-        play(
+        run_script(
             &control,
             "
             owner PUT /v1/bundles/b {} => 200
@@ -370,7 +370,7 @@ fn visibility(environment: Environment) -> Outcome {
         let workers = control.start_workers().await?;
         status(&control, "b", "CONFIG_ERROR").await?;
         workers.shutdown().await;
-        play(
+        run_script(
             &control,
             "
             viewer GET /v1/bundles/b/status => 200
@@ -420,7 +420,7 @@ fn secrecy(environment: Environment) -> Outcome {
         let further = ["--allow-host", "127.0.0.1", "--allow-secrets-over-http"];
         let control = open(&environment, &further).await?;
         let workers = control.start_workers().await?;
-        play(
+        run_script(
             &control,
             r#"
             admin PUT /v1/secrets/k {"value":{"type":"aws_auth","access_key_id":"hush-marker-id","secret_access_key":"hush-marker"}} => 200
@@ -446,13 +446,14 @@ fn shared_work(environment: Environment) -> Outcome {
             replicas.push((control, workers));
         }
         for at in 0..6 {
-            for (turn, (control, _)) in replicas.iter().enumerate() {
+            for (round, (control, _)) in replicas.iter().enumerate() {
                 let source = format!("admin PUT /v1/sources/s{at} {{}} => 200");
-                let data = format!("admin PUT /v1/sources/s{at}/data/v {{\"turn\":{turn}}} => 200");
+                let data =
+                    format!("admin PUT /v1/sources/s{at}/data/v {{\"turn\":{round}}} => 200");
                 let bundle = format!(
                     r#"admin PUT /v1/bundles/b{at} {{"object_storage":{{"filesystem":{{"path":"{at}.tar.gz"}}}},"requirements":[{{"source":"s{at}"}}]}} => 200"#
                 );
-                play(control, &[source, data, bundle].join("\n")).await?;
+                run_script(control, &[source, data, bundle].join("\n")).await?;
             }
         }
         // One of the replicas is stopped; the others continue.
@@ -460,7 +461,7 @@ fn shared_work(environment: Environment) -> Outcome {
         stopped.shutdown().await;
         for at in 0..6 {
             let file = storage(&environment)?.join(format!("{at}.tar.gz"));
-            holds(&file, &serde_json::json!({"v": {"turn": 2}})).await?;
+            wait_for_content(&file, &serde_json::json!({"v": {"turn": 2}})).await?;
         }
         for (_, workers) in replicas {
             workers.shutdown().await;
@@ -474,7 +475,7 @@ fn takeover(environment: Environment) -> Outcome {
         let control = open(&environment, &[]).await?;
         let workers = control.start_workers().await?;
         let file = storage(&environment)?.join("b.tar.gz");
-        play(
+        run_script(
             &control,
             r#"admin PUT /v1/bundles/b {"object_storage":{"filesystem":{"path":"b.tar.gz"}}} => 200"#,
         )
@@ -482,19 +483,20 @@ fn takeover(environment: Environment) -> Outcome {
         status(&control, "b", "SUCCESS").await?;
         // An owner that has ended holds the claim until its lease expires.
         let pool = environment.database().await?;
-        let held = Duration::from_millis(1500);
-        let begun = Instant::now();
-        let ends = std::time::SystemTime::now() + held;
+        let lease = Duration::from_millis(1500);
+        let started = Instant::now();
+        let ends = std::time::SystemTime::now() + lease;
         let ends = ends.duration_since(std::time::UNIX_EPOCH)?.as_millis();
-        let hold = sqlx::query("UPDATE builds SET owner = 'gone', claim = claim + 1, lease = $1");
-        hold.bind(i64::try_from(ends)?).execute(&pool).await?;
+        let take_lease =
+            sqlx::query("UPDATE builds SET owner = 'gone', claim = claim + 1, lease = $1");
+        take_lease.bind(i64::try_from(ends)?).execute(&pool).await?;
         std::fs::remove_file(&file)?;
-        play(&control, r#"admin PUT /v1/bundles/b {"object_storage":{"filesystem":{"path":"./b.tar.gz"}}} => 200"#).await?;
+        run_script(&control, r#"admin PUT /v1/bundles/b {"object_storage":{"filesystem":{"path":"./b.tar.gz"}}} => 200"#).await?;
         eventually("the bundle is written", || async {
             Ok(file.exists().then_some(()))
         })
         .await?;
-        if begun.elapsed() + Duration::from_millis(100) < held {
+        if started.elapsed() + Duration::from_millis(100) < lease {
             return Err("a bundle was taken from its owner".into());
         }
         workers.shutdown().await;
@@ -506,7 +508,7 @@ fn without_builder(environment: Environment) -> Outcome {
     Box::pin(async move {
         let api = open(&environment, &["--no-builder"]).await?;
         let idle = api.start_workers().await?;
-        play(
+        run_script(
             &api,
             r#"admin PUT /v1/bundles/b {"object_storage":{"filesystem":{"path":"b.tar.gz"}}} => 200"#,
         )
@@ -542,7 +544,7 @@ fn own_pace(environment: Environment) -> Outcome {
             let script = format!(
                 r#"admin PUT /v1/bundles/b {{"revision":"\"{revision}\"","rebuild_interval":"{interval}","object_storage":{{"filesystem":{{"path":"b.tar.gz"}}}}}} => 200"#
             );
-            play(&control, &script).await?;
+            run_script(&control, &script).await?;
             eventually(&revision, || async {
                 let built = status(&control, "b", "SUCCESS").await?;
                 let is_built = built.get("revision").and_then(Value::as_str) == Some(&revision);
@@ -551,8 +553,8 @@ fn own_pace(environment: Environment) -> Outcome {
             .await?;
             eventually("the pause is kept", || async {
                 let select = sqlx::query_scalar::<_, i64>("SELECT pause FROM builds");
-                let kept = select.fetch_one(&pool).await?;
-                Ok((kept == pause).then_some(()))
+                let stored = select.fetch_one(&pool).await?;
+                Ok((stored == pause).then_some(()))
             })
             .await?;
         }

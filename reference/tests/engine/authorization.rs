@@ -9,7 +9,7 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_ENCODING, HOST};
 use http::{HeaderMap, HeaderValue};
 use reference::engine::{Engine, Options};
 
-use crate::exchange::{engine, request, shown};
+use crate::exchange::{engine, format_reply, request};
 
 /// Authorization policy that permits a token, and bodies with a certain member.
 const POLICY: &str = r#"package system.authz
@@ -45,7 +45,7 @@ fn guarded() -> Engine {
     })
 }
 
-fn ask(engine: &Engine, line: &str, token: &str, gzip: bool, body: Vec<u8>) -> String {
+fn send_request(engine: &Engine, line: &str, token: &str, gzip: bool, body: Vec<u8>) -> String {
     let (method, target) = line.split_once(' ').unwrap_or_default();
     let mut headers = HeaderMap::new();
     if let Ok(value) = HeaderValue::from_str(&format!("Bearer {token}")) {
@@ -54,7 +54,7 @@ fn ask(engine: &Engine, line: &str, token: &str, gzip: bool, body: Vec<u8>) -> S
     if gzip {
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }
-    shown(&engine.respond(request(method, target, headers, body)))
+    format_reply(&engine.respond(request(method, target, headers, body)))
 }
 
 /// Any white space separates the scheme from the token, as in OPA.
@@ -72,14 +72,14 @@ fn spaces_separate_the_scheme_from_the_token() {
         let mut headers = HeaderMap::new();
         headers.insert(AUTHORIZATION, HeaderValue::from_static(header));
         let reply = engine.respond(request("GET", "/v1/data/x", headers, Vec::new()));
-        assert_eq!(shown(&reply) == "200 {}", is_known, "{header:?}");
+        assert_eq!(format_reply(&reply) == "200 {}", is_known, "{header:?}");
     }
 }
 
 /// Stores an authorization policy with additional rules.
 fn put_policy(engine: &Engine, text: &str) {
     let line = "PUT /v1/policies/authz";
-    let put = ask(engine, line, "secret", false, text.into());
+    let put = send_request(engine, line, "secret", false, text.into());
     assert_eq!(put, "200 {}");
 }
 
@@ -101,7 +101,7 @@ fn the_host_is_no_header() {
         headers.insert(name, HeaderValue::from_static("x"));
     }
     let reply = engine.respond(request("GET", "/v1/data/x", headers, Vec::new()));
-    assert_eq!(shown(&reply), "200 {}");
+    assert_eq!(format_reply(&reply), "200 {}");
 }
 
 #[test]
@@ -117,10 +117,10 @@ fn methods_and_other_forms_of_paths_are_told_only_to_whom_the_policy_lets_in() {
         ("POST /v1/data//a", "307"),
         ("GET /nope", "404 404 page not found"),
     ] {
-        let stranger = ask(&engine, line, "none", false, Vec::new());
+        let stranger = send_request(&engine, line, "none", false, Vec::new());
         assert_eq!(stranger, "401 unauthorized", "{line}");
         assert_eq!(
-            ask(&engine, line, "secret", false, Vec::new()),
+            send_request(&engine, line, "secret", false, Vec::new()),
             known,
             "{line}"
         );
@@ -166,7 +166,7 @@ closed if input.path == ["v1", "data", "closed", "p"]
             true => "package q",
             false => "{}",
         };
-        let answer = ask(&engine, line, "none", false, body.into());
+        let answer = send_request(&engine, line, "none", false, body.into());
         assert_eq!(answer == "401 unauthorized", is_refused, "{line}: {answer}");
     }
 }
@@ -185,7 +185,7 @@ fn bodies_of_strangers_are_not_unpacked() {
         ("POST /v1/data/by/object", "none", "400 invalid_parameter"),
     ] {
         assert_eq!(
-            ask(&engine, line, token, true, broken()),
+            send_request(&engine, line, token, true, broken()),
             answer,
             "{line} {token}"
         );
@@ -194,11 +194,11 @@ fn bodies_of_strangers_are_not_unpacked() {
     let large = || vec![b'{'; 100 << 10];
     let line = "POST /v1/data/private";
     assert_eq!(
-        ask(&engine, line, "none", false, large()),
+        send_request(&engine, line, "none", false, large()),
         "401 unauthorized"
     );
     assert_eq!(
-        ask(&engine, line, "secret", false, large()),
+        send_request(&engine, line, "secret", false, large()),
         "400 invalid_parameter"
     );
 }
@@ -223,7 +223,7 @@ fn what_the_body_says_still_counts() {
             "401 unauthorized",
         ),
     ] {
-        let answered = ask(&engine, line, "none", true, gzip(body.as_bytes()));
+        let answered = send_request(&engine, line, "none", true, gzip(body.as_bytes()));
         assert_eq!(answered, answer, "{line} {body}");
     }
 }

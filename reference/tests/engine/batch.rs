@@ -6,7 +6,7 @@ use http::HeaderMap;
 use reference::engine::{Engine, EvaluationOptions, Options};
 use serde_json::{Value, json};
 
-use crate::exchange::{engine, play, play_on, request};
+use crate::exchange::{engine, request, run_script, run_script_on};
 
 const POLICY: &str = r#"
 package app
@@ -51,7 +51,7 @@ fn decide(engine: &Engine, target: &str, body: &Value) -> (u16, Value) {
 
 #[test]
 fn each_input_has_its_response() {
-    play_on(
+    run_script_on(
         &prepared(Options::default()),
         r#"
         POST /v1/batch/data/app/allow {"inputs": {"a": {"user": "ann"}, "b": {"user": "bob"}}} => 200 {"responses":{"a":{"result":true},"b":{"result":false}}}
@@ -74,14 +74,14 @@ fn what_is_no_batch_is_refused_or_warned_of() {
         (r#"{"inputs": null}"#, warning),
         (r#"{"inputs": {}}"#, "{}"),
     ] {
-        play(&format!("POST /v1/batch/data/a {body} => 200 {answer}"));
+        run_script(&format!("POST /v1/batch/data/a {body} => 200 {answer}"));
     }
     for body in ["[]", "3", r#"{"inputs": [1]}"#, r#"{"inputs": 1}"#, "{bad"] {
-        play(&format!(
+        run_script(&format!(
             "POST /v1/batch/data/a {body} => 400 invalid_parameter"
         ));
     }
-    play("GET /v1/batch/data/a => 405 Method Not Allowed");
+    run_script("GET /v1/batch/data/a => 405 Method Not Allowed");
 }
 
 #[test]
@@ -132,8 +132,8 @@ fn errors_of_evaluations_are_told_in_one_message() {
         ),
     ] {
         let (_, answer) = decide(&engine, path, &json!({"inputs": {"a": input}}));
-        let told = json!({"code": "internal_error", "message": message});
-        assert_eq!(answer["responses"]["a"], told);
+        let expected = json!({"code": "internal_error", "message": message});
+        assert_eq!(answer["responses"]["a"], expected);
     }
 }
 
@@ -143,7 +143,7 @@ fn without_batches_their_paths_lead_nowhere() {
         disable_batch_api: true,
         ..Options::default()
     };
-    play_on(
+    run_script_on(
         &prepared(options),
         r#"
         POST /v1/batch/data/app/allow {"inputs": {}} => 404 404 page not found

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use reference::engine::{Engine, Options};
 use serde_json::{Value, json};
 
-use crate::exchange::{engine, play_on, request};
+use crate::exchange::{engine, request, run_script_on};
 
 fn set(overrides: &[&str]) -> Options {
     Options {
@@ -39,7 +39,7 @@ pub(crate) fn file(name: &str, text: &str) -> (tempfile::TempDir, Options) {
 }
 
 /// Returns the configuration in the API, without the random id and the version.
-fn shown(engine: &Engine) -> Value {
+fn displayed_config(engine: &Engine) -> Value {
     let reply = engine.respond(request(
         "GET",
         "/v1/config",
@@ -78,7 +78,7 @@ default_decision: /checks/decision
 ",
     );
     assert_eq!(
-        shown(&engine(options)),
+        displayed_config(&engine(options)),
         json!({
             "services": {"depot": {
                 "url": "https://***@depot.example/v1?***",
@@ -98,7 +98,7 @@ default_decision: /checks/decision
         r#"{"services": [{"name": "depot", "url": "http://depot", "headers": {"a": "hidden"}, "credentials": {"bearer": {"token": "hidden"}}}]}"#,
     );
     assert_eq!(
-        shown(&engine(options))["services"],
+        displayed_config(&engine(options))["services"],
         json!([{"name": "depot", "url": "http://depot", "headers": {"a": "***"}}])
     );
 }
@@ -118,7 +118,7 @@ fn overrides_change_the_configuration() {
     );
     options.set = overrides.map(str::to_owned).into();
     assert_eq!(
-        shown(&engine(options)),
+        displayed_config(&engine(options)),
         json!({
             "labels": {"region": "west", "a.b": "c,d", "zero": "007", "own": "kept"},
             "decision_logs": {
@@ -145,7 +145,7 @@ fn variables_and_files_are_put_in() {
     let (folder, _) = file("token", " west \r\n\n");
     options.set_file = vec![format!("labels.region={}/token", folder.path().display())];
     assert_eq!(
-        shown(&engine(options))["labels"],
+        displayed_config(&engine(options))["labels"],
         json!({
             "set": "opa-reference!",
             "unset": "${NOBODY_SETS_THIS}",
@@ -163,7 +163,7 @@ fn merge_keys_and_unknown_keys_are_taken() {
          credentials: {bearer: {token: t, more: 1}}\n",
     );
     assert_eq!(
-        shown(&engine(options))["labels"],
+        displayed_config(&engine(options))["labels"],
         json!({"a": "x", "b": "z"})
     );
     let (_folder, options) = file("config.yaml", "x: &x {a: [1]}\nlabels: {<<: *x}\n");
@@ -174,7 +174,7 @@ fn merge_keys_and_unknown_keys_are_taken() {
 #[test]
 fn the_default_decision_is_answered_at_the_root() {
     for path in ["checks/main", "/checks/main"] {
-        play_on(
+        run_script_on(
             &engine(set(&[&format!("default_decision={path}")])),
             r#"
             POST / {} => 404 undefined_document
@@ -197,14 +197,14 @@ fn decisions_have_ids_when_they_are_logged() {
     let (first, second) = (decide(&logging, "GET"), decide(&logging, "POST"));
     assert!(first.is_some() && second.is_some() && first != second);
     assert_eq!(decide(&Engine::default(), "GET"), None);
-    play_on(&logging, "POST /v0/data/none {} => 404 undefined_document");
+    run_script_on(&logging, "POST /v0/data/none {} => 404 undefined_document");
 }
 
 #[test]
 fn bundles_that_cannot_activate_are_not_healthy() {
     for bundle in ["bundles.rules.resource=rules", "bundle.name=rules"] {
         let overrides = format!("services.depot.url=http://depot,{bundle},status.console=true");
-        play_on(
+        run_script_on(
             &engine(set(&[&overrides])),
             r#"
         GET /health => 200 {}
@@ -450,7 +450,7 @@ fn what_cannot_be_used_is_refused_with_its_place() {
 
 #[test]
 fn credentials_that_cannot_prove_anything_are_refused() {
-    for (kind, given, part) in [
+    for (kind, overrides, part) in [
         ("oauth2", "C.client_id=x", "takes one of"),
         (
             "oauth2",
@@ -542,12 +542,12 @@ fn credentials_that_cannot_prove_anything_are_refused() {
         ),
     ] {
         let credentials = format!("services.s.credentials.{kind}.");
-        let given = given.replace("C.", &credentials);
+        let overrides = overrides.replace("C.", &credentials);
         let url = match kind {
             "oauth2" => format!("services.s.url=http://x,{credentials}token_url=http://x"),
             _ => "services.s.url=http://x".to_owned(),
         };
-        let message = refused(&set(&[&format!("{url},{given}")]));
+        let message = refused(&set(&[&format!("{url},{overrides}")]));
         assert!(message.contains(part), "`{part}` in: {message}");
         assert!(!message.contains("hidden"), "{message}");
     }
@@ -558,8 +558,8 @@ fn empty_configurations_are_the_default() {
     for text in ["", "{}", "# nothing\n", "null"] {
         let (_folder, options) = file("c.yaml", text);
         assert_eq!(
-            shown(&engine(options)),
-            shown(&Engine::default()),
+            displayed_config(&engine(options)),
+            displayed_config(&Engine::default()),
             "`{text}`"
         );
     }

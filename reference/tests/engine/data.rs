@@ -1,11 +1,11 @@
 //! The Data API on base documents.
 
-use crate::exchange::{play, play_on};
+use crate::exchange::{run_script, run_script_on};
 use reference::engine::Engine;
 
 #[test]
 fn documents_are_written_and_read() {
-    play(
+    run_script(
         r#"
         GET /v1/data => 200 {"result":{}}
         GET /v1/data/a => 200 {}
@@ -29,7 +29,7 @@ fn documents_are_written_and_read() {
 
 #[test]
 fn the_root_stays_an_object() {
-    play(
+    run_script(
         r#"
         PUT /v1/data {"a":1,"system":{"s":2}} => 204
         GET /v1/data => 200 {"result":{"a":1}}
@@ -47,7 +47,7 @@ fn the_root_stays_an_object() {
 
 #[test]
 fn the_text_of_numbers_is_kept() {
-    play(
+    run_script(
         r#"
         PUT /v1/data/n [1e3,1.0,12345678901234567890123,1E5,-0,-0.0,0.10] => 204
         GET /v1/data/n => 200 {"result":[1e3,1.0,12345678901234567890123,1E5,-0,-0.0,0.10]}
@@ -58,7 +58,7 @@ fn the_text_of_numbers_is_kept() {
 
 #[test]
 fn only_what_does_not_exist_is_written_if_none_matches() {
-    play(
+    run_script(
         r#"
         PUT /v1/data/a [If-None-Match: *] 1 => 204
         PUT /v1/data/a [If-None-Match: *] 2 => 304
@@ -73,7 +73,7 @@ fn only_what_does_not_exist_is_written_if_none_matches() {
 
 #[test]
 fn segments_are_integers_where_that_is_possible() {
-    play(
+    run_script(
         r#"
         PUT /v1/data/a [10,11,12] => 204
         GET /v1/data/a/1 => 200 {"result":11}
@@ -101,7 +101,7 @@ fn segments_are_integers_where_that_is_possible() {
 
 #[test]
 fn an_escaped_slash_stays_in_its_segment() {
-    play(
+    run_script(
         r#"
         PUT /v1/data/a%2Fb/c%20d 1 => 204
         GET /v1/data => 200 {"result":{"a/b":{"c d":1}}}
@@ -117,7 +117,7 @@ fn an_escaped_slash_stays_in_its_segment() {
 
 #[test]
 fn writing_at_the_place_of_an_item_inserts() {
-    play(
+    run_script(
         r#"
         PUT /v1/data/a [1,{"x":2},3] => 204
         PUT /v1/data/a/0 "z" => 204
@@ -138,7 +138,7 @@ fn writing_at_the_place_of_an_item_inserts() {
 
 #[test]
 fn a_patch_adds_removes_and_replaces() {
-    play(
+    run_script(
         r#"
         PUT /v1/data/a {"b":{"c":1},"l":[1,2]} => 204
         PATCH /v1/data/a [{"op":"add","path":"b/d","value":2},{"op":"add","path":"/l/-","value":3}] => 204
@@ -157,7 +157,7 @@ fn a_patch_adds_removes_and_replaces() {
 #[test]
 fn a_patch_is_carried_out_whole_or_not_at_all() {
     let engine = Engine::default();
-    play_on(&engine, r#"PUT /v1/data/a {"b":1,"l":[1],"o":{}} => 204"#);
+    run_script_on(&engine, r#"PUT /v1/data/a {"b":1,"l":[1],"o":{}} => 204"#);
     for (operations, answer) in [
         (r#"{"op":"remove","path":"/x"}"#, "404 resource_not_found"),
         (
@@ -223,12 +223,12 @@ fn a_patch_is_carried_out_whole_or_not_at_all() {
         ("1", "400 invalid_parameter"),
     ] {
         let first = r#"{"op":"add","path":"/first","value":1}"#;
-        play_on(
+        run_script_on(
             &engine,
             &format!("PATCH /v1/data/a [{first},{operations}] => {answer}"),
         );
     }
-    play_on(
+    run_script_on(
         &engine,
         r#"
         PATCH /v1/data/a {"op":"remove","path":"/b"} => 400 invalid_parameter
@@ -243,7 +243,7 @@ fn a_patch_is_carried_out_whole_or_not_at_all() {
 fn inputs_are_read_and_refused() {
     let warning = r#""warning":{"code":"api_usage_warning","message":"'input' key missing from the request"}"#;
     let engine = Engine::default();
-    play_on(&engine, "PUT /v1/data/a 1 => 204");
+    run_script_on(&engine, "PUT /v1/data/a 1 => 204");
     for (body, answer) in [
         (r#"{"input":{"x":1}}"#, r#"200 {"result":1}"#.to_owned()),
         (
@@ -285,9 +285,9 @@ fn inputs_are_read_and_refused() {
             "400 invalid_parameter".to_owned(),
         ),
     ] {
-        play_on(&engine, &format!("POST /v1/data/a {body} => {answer}"));
+        run_script_on(&engine, &format!("POST /v1/data/a {body} => {answer}"));
     }
-    play_on(
+    run_script_on(
         &engine,
         r#"
         GET /v1/data/a?input=%7B%22x%22%3A1%7D => 200 {"result":1}
@@ -302,7 +302,7 @@ fn inputs_are_read_and_refused() {
 
 #[test]
 fn bare_decisions_have_no_envelope() {
-    play(
+    run_script(
         r#"
         PUT /v1/data/a {"x":[1]} => 204
         POST /v0/data/a => 200 {"x":[1]}
@@ -322,7 +322,7 @@ fn bare_decisions_have_no_envelope() {
 #[test]
 fn pretty_answers_are_indented() {
     let engine = Engine::default();
-    play_on(&engine, r#"PUT /v1/data/a {"b":[1,{}],"c":[]} => 204"#);
+    run_script_on(&engine, r#"PUT /v1/data/a {"b":[1,{}],"c":[]} => 204"#);
     for (target, indented) in [
         ("/v1/data/a?pretty=true", true),
         ("/v1/data/a?pretty", true),
@@ -393,7 +393,7 @@ fn metrics_are_given_when_asked_for() {
 
 #[test]
 fn traces_of_documents_are_given_when_asked_for() {
-    play(
+    run_script(
         r#"
         PUT /v1/data/a {"b c":[true]} => 204
         GET /v1/data/a?explain=off => 200 {"result":{"b c":[true]}}
@@ -404,7 +404,7 @@ fn traces_of_documents_are_given_when_asked_for() {
         "#,
     );
     let engine = Engine::default();
-    play_on(&engine, r#"PUT /v1/data/a {"b c":[true]} => 204"#);
+    run_script_on(&engine, r#"PUT /v1/data/a {"b c":[true]} => 204"#);
     let lines = |target: &str| {
         let request = crate::exchange::request("GET", target, http::HeaderMap::new(), Vec::new());
         let reply = engine.respond(request);
@@ -453,7 +453,7 @@ fn provenance_names_the_build() {
 /// Numbers that Rego cannot represent are refused in an input, and preserved in a document.
 #[test]
 fn inputs_have_numbers_to_compute_with() {
-    play(
+    run_script(
         r#"
         PUT /v1/data/a {"n":1e99999999} => 204
         PATCH /v1/data/a [{"op":"add","path":"m","value":1e999999999999}] => 204
@@ -473,7 +473,7 @@ fn inputs_have_numbers_to_compute_with() {
 /// Ad hoc queries have no metadata, and `with` accepts only strings as names of members.
 #[test]
 fn queries_without_a_place() {
-    play(
+    run_script(
         r#"
         POST /v1/query {"query":"x := rego.metadata.rule()"} => 200 {}
         POST /v1/query?strict-builtin-errors {"query":"x := rego.metadata.chain()"} => 200 {}

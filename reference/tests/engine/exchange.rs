@@ -16,19 +16,19 @@ pub(crate) fn engine(options: Options) -> Engine {
 /// Executes lines of the form `METHOD TARGET [NAME: VALUE] BODY => STATUS BODY` on a new engine;
 /// headers and bodies are optional. Of an error object, only the code is compared.
 #[track_caller]
-pub(crate) fn play(lines: &str) {
-    play_on(&Engine::default(), lines);
+pub(crate) fn run_script(lines: &str) {
+    run_script_on(&Engine::default(), lines);
 }
 
 /// Executes lines on an existing engine.
 #[track_caller]
-pub(crate) fn play_on(engine: &Engine, lines: &str) {
+pub(crate) fn run_script_on(engine: &Engine, lines: &str) {
     let mut wrong = Vec::new();
     for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let Some((request, expected)) = line.split_once("=>") else {
             panic!("no `=>` in `{line}`");
         };
-        let answered = shown(&engine.respond(read(request.trim())));
+        let answered = format_reply(&engine.respond(read(request.trim())));
         if answered != expected.trim() {
             wrong.push(format!("{line}\n    answered: {answered}"));
         }
@@ -54,7 +54,7 @@ fn read(line: &str) -> Request {
     let (method, rest) = line.split_once(' ').unwrap_or((line, "/"));
     let (target, mut rest) = rest.split_once(' ').unwrap_or((rest, ""));
     let mut headers = HeaderMap::new();
-    while let Some((header, behind)) = rest
+    while let Some((header, tail)) = rest
         .trim()
         .strip_prefix("[")
         .and_then(|rest| rest.split_once("] "))
@@ -65,14 +65,14 @@ fn read(line: &str) -> Request {
         if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::from_str(value)) {
             headers.append(name, value);
         }
-        rest = behind;
+        rest = tail;
     }
     request(method, target, headers, rest.trim().as_bytes().to_vec())
 }
 
 /// Formats a response as its status and body. For an error object, the body is its code; for an
 /// empty body, a dash.
-pub(crate) fn shown(reply: &Reply) -> String {
+pub(crate) fn format_reply(reply: &Reply) -> String {
     let status = reply.status.as_u16();
     let body = reply.body.bytes();
     let text = String::from_utf8_lossy(&body);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use reference::engine::{Engine, Options};
 
-use crate::exchange::{engine, play_on};
+use crate::exchange::{engine, run_script_on};
 
 /// Creates a folder with these files.
 fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
@@ -56,7 +56,7 @@ fn folders_nest_and_objects_merge() {
     ] {
         let engine = engine(data(folder.path(), paths));
         let lines = format!(r#"GET /v1/data => 200 {{"result":{expected}}}"#);
-        play_on(&engine, &lines);
+        run_script_on(&engine, &lines);
     }
 }
 
@@ -76,7 +76,7 @@ fn ignored_names_are_not_loaded() {
             ..data(folder.path(), &[""])
         });
         let lines = format!(r#"GET /v1/data => 200 {{"result":{expected}}}"#);
-        play_on(&engine, &lines);
+        run_script_on(&engine, &lines);
     }
     let broken = Options {
         ignore: vec!["[".to_owned()],

@@ -29,7 +29,7 @@ fn knowing(folder: &TempDir, text: &str) -> Options {
 }
 
 fn folder() -> TempDir {
-    TempDir::new().unwrap_or_else(|why| panic!("no folder: {why}"))
+    TempDir::new().unwrap_or_else(|error| panic!("no folder: {error}"))
 }
 
 /// Returns the SQL condition in a dialect; the request also contains column types.
@@ -39,7 +39,7 @@ fn filter(engine: &Engine, dialect: &str, types: &Value) -> Value {
     assert_eq!(reply.status.as_u16(), 200);
     let body = json!({"unknowns": ["input.fruits"], "options": {"targetSQLColumnTypes": types}});
     let accept = format!("application/vnd.opa.sql.{dialect}+json");
-    let accept = HeaderValue::from_str(&accept).unwrap_or_else(|why| panic!("{why}"));
+    let accept = HeaderValue::from_str(&accept).unwrap_or_else(|error| panic!("{error}"));
     let headers = HeaderMap::from_iter([(ACCEPT, accept)]);
     let body = body.to_string().into_bytes();
     let reply = engine.respond(request("POST", "/v1/compile/app/include", headers, body));
@@ -51,7 +51,7 @@ fn filter(engine: &Engine, dialect: &str, types: &Value) -> Value {
 fn columns_that_are_known_are_compared_plainly() {
     let both = "WHERE (fruits.colour = 'red' AND fruits.weight = 3)";
     let folder = folder();
-    for (text, told) in [
+    for (text, types) in [
         ("fruits: {colour: string, weight: number}", Value::Null),
         (
             "fruits: {colour: string}",
@@ -68,7 +68,7 @@ fn columns_that_are_known_are_compared_plainly() {
         ),
     ] {
         let engine = engine(knowing(&folder, text));
-        assert_eq!(filter(&engine, "mysql", &told), both, "{text} {told}");
+        assert_eq!(filter(&engine, "mysql", &types), both, "{text} {types}");
     }
     let engine = engine(knowing(&folder, "mysql: {fruits: {colour: string}}"));
     assert_ne!(filter(&engine, "sqlite", &Value::Null), both);
@@ -84,8 +84,11 @@ fn a_file_that_tells_no_types_is_refused() {
         "{",
     ] {
         let opened = Engine::open(&knowing(&folder, text));
-        let why = opened.err().map(|why| why.to_string()).unwrap_or_default();
-        assert!(why.starts_with("column types `"), "{text}: {why}");
+        let reason = opened
+            .err()
+            .map(|reason| reason.to_string())
+            .unwrap_or_default();
+        assert!(reason.starts_with("column types `"), "{text}: {reason}");
     }
     let missing = Options {
         sql_column_types: Some(folder.path().join("none.json")),
@@ -109,13 +112,13 @@ fn strings_that_are_not_utf8_are_refused() {
         let body = json!({"unknowns": ["input.fruits"]}).to_string();
         let accept = HeaderValue::from_static("application/vnd.opa.sql.postgresql+json");
         let headers = HeaderMap::from_iter([(ACCEPT, accept)]);
-        let ask = request(
+        let compile_request = request(
             "POST",
             "/v1/compile/app/include",
             headers,
             body.into_bytes(),
         );
-        let reply = engine.respond(ask);
+        let reply = engine.respond(compile_request);
         let text = String::from_utf8_lossy(&reply.body.bytes()).into_owned();
         assert_eq!(reply.status.as_u16(), 400, "{condition}: {text}");
         assert!(text.contains("expected UTF-8"), "{condition}: {text}");

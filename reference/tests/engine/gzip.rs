@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use reference::engine::{Engine, Options};
 use reference::http::Reply;
 
-use crate::exchange::{engine, play_on, request, shown};
+use crate::exchange::{engine, format_reply, request, run_script_on};
 
 fn gzip(text: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
@@ -30,26 +30,29 @@ fn send(engine: &Engine, line: &str, header: (HeaderName, &'static str), body: V
 #[test]
 fn compressed_posts_are_read() {
     let engine = Engine::default();
-    play_on(&engine, "PUT /v1/data/a 1 => 204");
-    let whole = gzip(br#"{"input": 1}"#);
+    run_script_on(&engine, "PUT /v1/data/a 1 => 204");
+    let complete = gzip(br#"{"input": 1}"#);
     let mut twice = gzip(br#"{"input""#);
     twice.extend(gzip(b": 2}"));
-    let mut longer = whole.clone();
+    let mut longer = complete.clone();
     longer.extend(b"trailing");
-    let half = whole.get(..whole.len() / 2).unwrap_or_default().to_vec();
-    let mut flipped = whole.clone();
+    let half = complete
+        .get(..complete.len() / 2)
+        .unwrap_or_default()
+        .to_vec();
+    let mut flipped = complete.clone();
     flipped.iter_mut().skip(12).for_each(|byte| *byte ^= 0x55);
     for (line, encoding, body, answer) in [
         (
             "POST /v1/data/a",
             "gzip",
-            whole.clone(),
+            complete.clone(),
             r#"200 {"result":1}"#,
         ),
         (
             "POST /v1/data/a",
             "x-gzip",
-            whole.clone(),
+            complete.clone(),
             r#"200 {"result":1}"#,
         ),
         ("POST /v1/data/a", "gzip", twice, r#"200 {"result":1}"#),
@@ -70,7 +73,7 @@ fn compressed_posts_are_read() {
         (
             "POST /v1/data/a",
             "identity",
-            whole.clone(),
+            complete.clone(),
             "400 invalid_parameter",
         ),
         ("POST /v1/data/a", "gzip", longer, "400 invalid_parameter"),
@@ -88,10 +91,10 @@ fn compressed_posts_are_read() {
             gzip(b"{"),
             "400 invalid_parameter",
         ),
-        ("PUT /v1/data/a", "gzip", whole, "400 invalid_parameter"),
+        ("PUT /v1/data/a", "gzip", complete, "400 invalid_parameter"),
     ] {
         let reply = send(&engine, line, (CONTENT_ENCODING, encoding), body);
-        assert_eq!(shown(&reply), answer, "{line} {encoding}");
+        assert_eq!(format_reply(&reply), answer, "{line} {encoding}");
     }
 }
 
@@ -109,7 +112,7 @@ fn a_compressed_body_may_not_hold_more_than_the_limit() {
         let body = format!(r#"{{"input": "{}"}}"#, "x".repeat(length));
         let header = (CONTENT_ENCODING, "gzip");
         let reply = send(&limited, "POST /v1/data/a", header, gzip(body.as_bytes()));
-        assert_eq!(shown(&reply), answer, "{length}");
+        assert_eq!(format_reply(&reply), answer, "{length}");
     }
 }
 
@@ -125,7 +128,7 @@ fn only_a_long_compressed_body_is_given_up_when_the_client_has_closed_its_side()
         let headers = HeaderMap::from_iter([encoding]);
         let request = request("POST", "/v1/data/a", headers, body);
         request.cancelled.store(true, Ordering::Relaxed);
-        assert_eq!(shown(&engine.respond(request)), answer, "{length}");
+        assert_eq!(format_reply(&engine.respond(request)), answer, "{length}");
     }
 }
 
@@ -133,8 +136,8 @@ fn only_a_long_compressed_body_is_given_up_when_the_client_has_closed_its_side()
 fn long_answers_are_compressed_for_those_who_ask() {
     let engine = Engine::default();
     let long = format!("PUT /v1/data/long \"{}\" => 204", "x".repeat(2000));
-    play_on(&engine, &long);
-    play_on(&engine, "PUT /v1/data/short 1 => 204");
+    run_script_on(&engine, &long);
+    run_script_on(&engine, "PUT /v1/data/short 1 => 204");
     for (line, accepts, compressed, varies) in [
         ("GET /v1/data/long", "gzip", true, true),
         ("GET /v1/data/long", "br, GZIP;q=0.5", true, true),
@@ -176,7 +179,7 @@ fn the_threshold_is_configured() {
             set: vec![format!("server.encoding.gzip.min_length={threshold}")],
             ..Options::default()
         });
-        play_on(&engine, "PUT /v1/data/a 1 => 204");
+        run_script_on(&engine, "PUT /v1/data/a 1 => 204");
         // The response `{"result":1}` with its line feed has 13 bytes.
         let reply = send(
             &engine,

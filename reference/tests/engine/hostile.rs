@@ -7,7 +7,7 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
 use reference::engine::Engine;
 
-use crate::exchange::{play_on, request, shown};
+use crate::exchange::{format_reply, request, run_script_on};
 
 /// Maximum factor between the costs of a body and of one ten times as long; linear growth has the
 /// factor 10, quadratic growth 100.
@@ -22,7 +22,7 @@ fn send(engine: &Engine, line: &str, body: Vec<u8>) -> String {
     if yaml {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/yaml"));
     }
-    shown(&engine.respond(request(method, target, headers, body)))
+    format_reply(&engine.respond(request(method, target, headers, body)))
 }
 
 /// Asserts the response to a body of a size, and compares its cost with that of a body of a tenth
@@ -93,13 +93,13 @@ fn paths_have_a_limit() {
     }
     let operation = |n: usize| format!(r#"[{{"op":"add","path":"{}","value":1}}]"#, path(n));
     is_answered("PATCH /v1/data", 30_000, operation, "400 invalid_parameter");
-    let whole = engine.respond(request(
+    let reply = engine.respond(request(
         "GET",
         "/v1/data?pretty",
         HeaderMap::new(),
         Vec::new(),
     ));
-    assert_eq!(whole.status.as_u16(), 200);
+    assert_eq!(reply.status.as_u16(), 200);
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn directives_and_long_texts_are_refused() {
 
 #[test]
 fn nothing_may_follow_a_body() {
-    play_on(
+    run_script_on(
         &Engine::default(),
         r#"
         PUT /v1/data/j {}x => 400 invalid_parameter
@@ -224,7 +224,7 @@ fn odd_bytes_are_answered() {
         ),
         "204"
     );
-    play_on(
+    run_script_on(
         &engine,
         "GET /v1/data/a => 200 {\"result\":\"\u{fffd} \u{1f600} \u{fffd}\u{fffd}A\"}",
     );
@@ -238,7 +238,7 @@ fn odd_bytes_are_answered() {
         "204",
     );
     let [_, engine] = engines;
-    play_on(
+    run_script_on(
         &engine,
         &format!("GET /v1/data/a => 200 {{\"result\":{digits}}}"),
     );

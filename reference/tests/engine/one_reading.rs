@@ -105,7 +105,7 @@ fn guarded() -> Engine {
 }
 
 /// Returns the status and the body of a response.
-fn ask(
+fn send_request(
     engine: &Engine,
     target: &str,
     kind: &'static str,
@@ -142,8 +142,8 @@ fn the_handler_acts_on_the_body_that_the_policy_saw() {
     for (target, form) in ROUTES {
         for (input, kind) in pairs() {
             let body = form.replace("INPUT", input);
-            let (status, permitted) = ask(&engine, target, kind, &body, false);
-            let (_, refused) = ask(&engine, target, kind, &body, true);
+            let (status, permitted) = send_request(&engine, target, kind, &body, false);
+            let (_, refused) = send_request(&engine, target, kind, &body, true);
             let seen = refused["message"].as_str().unwrap_or_default();
             match status {
                 200 if permitted == Value::Object(serde_json::Map::new()) => {}

@@ -17,14 +17,14 @@ fn put(engine: &Engine, limit: u8) {
 #[track_caller]
 fn residual(engine: &Engine, parameters: &str, body: &Value) -> Value {
     let target = format!("/v1/compile{parameters}");
-    let ask = || {
+    let compile = || {
         let body = body.to_string().into_bytes();
         let reply = engine.respond(request("POST", &target, HeaderMap::new(), body));
         let answer: Value = serde_json::from_slice(&reply.body.bytes()).unwrap_or_default();
         answer["result"].clone()
     };
-    let first = ask();
-    assert_eq!(ask(), first);
+    let first = compile();
+    assert_eq!(compile(), first);
     first
 }
 
@@ -51,8 +51,8 @@ fn queries_that_are_kept_follow_policies_options_and_parameters() {
         let known = json!({
             "query": "data.app.allow", "unknowns": ["data.other"], "input": {"level": 4},
         });
-        let holds = json!({"queries": [[]]});
-        let expected = if limit == 3 { holds } else { json!({}) };
+        let always_true = json!({"queries": [[]]});
+        let expected = if limit == 3 { always_true } else { json!({}) };
         assert_eq!(residual(&engine, "", &known), expected);
     }
 }

@@ -4,7 +4,7 @@ use http::HeaderMap;
 use http::header::{ALLOW, LOCATION};
 use reference::engine::Engine;
 
-use crate::exchange::{play, request};
+use crate::exchange::{request, run_script};
 
 #[test]
 fn other_methods_are_refused() {
@@ -30,11 +30,11 @@ fn other_methods_are_refused() {
         let reply =
             Engine::default().respond(request(method, target, HeaderMap::new(), Vec::new()));
         assert_eq!(reply.status.as_u16(), 405, "{line}");
-        let given = reply
+        let allow_header = reply
             .headers
             .get(ALLOW)
             .and_then(|value| value.to_str().ok());
-        assert_eq!(given, Some(allowed), "{line}");
+        assert_eq!(allow_header, Some(allowed), "{line}");
     }
 }
 
@@ -61,13 +61,13 @@ fn other_forms_of_a_path_lead_to_it() {
         let (method, target) = line.split_once(' ').unwrap_or_default();
         let reply =
             Engine::default().respond(request(method, target, HeaderMap::new(), Vec::new()));
-        let given = reply
+        let redirected_to = reply
             .headers
             .get(LOCATION)
             .and_then(|value| value.to_str().ok());
-        let given = given.map(|location| location.replace("%3D", "="));
+        let redirected_to = redirected_to.map(|location| location.replace("%3D", "="));
         assert_eq!(
-            (reply.status.as_u16(), given.as_deref()),
+            (reply.status.as_u16(), redirected_to.as_deref()),
             (status, Some(location)),
             "{line}"
         );
@@ -76,7 +76,7 @@ fn other_forms_of_a_path_lead_to_it() {
 
 #[test]
 fn unknown_paths_are_not_found() {
-    play(
+    run_script(
         r"
         GET /nope => 404 404 page not found
         PUT /nope/ => 404 404 page not found
@@ -91,7 +91,7 @@ fn unknown_paths_are_not_found() {
 
 #[test]
 fn what_cannot_be_done_says_so() {
-    play(
+    run_script(
         r#"
         GET /v1/policies => 200 {"result":[]}
         GET /v1/policies/a => 404 resource_not_found
@@ -115,7 +115,7 @@ fn what_cannot_be_done_says_so() {
 
 #[test]
 fn health_is_answered_from_base_documents() {
-    play(
+    run_script(
         r#"
         GET /health => 200 {}
         GET /health?bundles=true&plugins=true&exclude-plugin=status => 200 {}

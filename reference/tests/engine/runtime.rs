@@ -3,7 +3,7 @@
 use reference::engine::Engine;
 
 use crate::config::file;
-use crate::exchange::{engine, play_on};
+use crate::exchange::{engine, run_script_on};
 
 #[test]
 fn policies_see_the_process_without_its_secrets() {
@@ -30,7 +30,7 @@ labels: {region: west}
         options.data.push(path.display().to_string());
     }
     let engine = engine(options);
-    play_on(
+    run_script_on(
         &engine,
         &r#"
         GET /v1/data/p/region => 200 {"result":"west"}
@@ -41,7 +41,7 @@ labels: {region: west}
         "#
         .replace("VERSION", env!("CARGO_PKG_VERSION")),
     );
-    play_on(
+    run_script_on(
         &Engine::default(),
         r#"
         POST /v1/query {"query":"x=opa.runtime().config"} => 200 {"result":[{"x":{}}]}
@@ -55,9 +55,9 @@ labels: {region: west}
 #[test]
 fn the_version_is_a_document() {
     let (_folder, mut options) = file("config.yaml", "{}");
-    let shown =
+    let version_document =
         r#"{"build_commit":"","build_hostname":"","build_timestamp":"","version":"VERSION"}"#;
-    play_on(
+    run_script_on(
         &engine(options.clone()),
         &r#"
         GET /v1/data/system/version => 200 {"result":SHOWN}
@@ -73,13 +73,13 @@ fn the_version_is_a_document() {
         PUT /v1/data/system {"b":1} => 204
         GET /v1/data/system => 200 {"result":{"b":1}}
         "#
-        .replace("SHOWN", shown)
+        .replace("SHOWN", version_document)
         .replace("VERSION", env!("CARGO_PKG_VERSION")),
     );
     let (folder, _) = file("p.rego", "package system.version\n\nversion := 5\n");
     let policy = folder.path().join("p.rego");
     options.data.push(policy.display().to_string());
-    play_on(
+    run_script_on(
         &engine(options),
         r#"
         GET /v1/data/system => 200 {"result":{"version":{"version":5}}}

@@ -76,14 +76,14 @@ async fn bundles_come_and_a_bad_one_never_replaces_a_good_one() -> Done {
             (status, answer) == (healthy.0, &healthy.1)
         })
         .await?;
-    let asks = || {
+    let find_request = || {
         let seen = environment.mock.seen(PATH);
         let mut seen = seen.iter().rev();
         seen.find(|seen| seen.header("if-none-match") == Some("\"1\""))
             .cloned()
     };
-    let asked = until("a request with the version", asks).await?;
-    assert_eq!(asked.header("prefer"), Some("modes=snapshot,delta"));
+    let request = until("a request with the version", find_request).await?;
+    assert_eq!(request.header("prefer"), Some("modes=snapshot,delta"));
 
     let policy = "package a\nimport rego.v1\np if undefined_function(1)\n";
     let manifest = r#"{"roots": ["b"]}"#;
@@ -118,14 +118,14 @@ async fn bundles_come_and_a_bad_one_never_replaces_a_good_one() -> Done {
     .enumerate()
     {
         environment.mock.put(PATH, fixture);
-        let fits = |_, answer: &Value| {
+        let is_reported = |_, answer: &Value| {
             let status = &answer["result"]["bundles"]["rules"];
             let message = status["message"].as_str().unwrap_or_default();
             status["code"] == "bundle_error"
                 && status["http_code"] == code
                 && message.contains(part)
         };
-        let answer = environment.wait_for("/v1/status", fits).await?;
+        let answer = environment.wait_for("/v1/status", is_reported).await?;
         let status = &answer["result"]["bundles"]["rules"];
         assert_eq!(status["active_revision"], "first", "case {at}");
         assert_eq!(environment.data("a/is").await?, "first", "case {at}");
@@ -341,11 +341,11 @@ async fn a_signature_that_is_asked_for_must_be_there() -> Done {
 async fn a_service_that_holds_requests_back_is_asked_at_once() -> Done {
     let mut environment = Environment::new().await?;
     let kind = "application/vnd.openpolicyagent.bundles".to_owned();
-    let holds = Fixture {
+    let fixture = Fixture {
         headers: vec![("content-type", kind)],
         ..Fixture::of(revision("first")?, "1")
     };
-    environment.mock.put(PATH, holds);
+    environment.mock.put(PATH, fixture);
     let polling = json!({
         "min_delay_seconds": 3600, "max_delay_seconds": 3600, "long_polling_timeout_seconds": 7,
     });
@@ -381,7 +381,7 @@ async fn the_log_names_policies_from_files_that_a_bundle_removes() -> Done {
     let [config, file] = [config, file].map(|path| path.display().to_string());
     let mut program = Started::engine(["--addr=127.0.0.1:0", "--config-file", &config, &file])?;
     const ACTIVE: &str = "the bundle is active";
-    assert!(program.says(ACTIVE)?);
+    assert!(program.wait_for_log(ACTIVE)?);
     // A later revision removes only policies of the bundle itself.
     environment
         .mock

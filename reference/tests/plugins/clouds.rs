@@ -102,7 +102,7 @@ fn config(environment: &Environment, credentials: &Value) -> Value {
 struct Case {
     credentials: Value,
     variables: &'static [(&'static str, &'static str)],
-    asks: &'static [&'static str],
+    expected_requests: &'static [&'static str],
     proof: &'static str,
 }
 
@@ -121,7 +121,7 @@ fn keys_of_aws() -> Vec<Case> {
         Case {
             credentials: json!({"s3_signing": machine}),
             variables: &[("http_proxy", "CLOUD"), ("no_proxy", "")],
-            asks: &[
+            expected_requests: &[
                 "PUT http://169.254.169.254/latest/api/token x-aws-ec2-metadata-token-ttl-seconds: 60",
                 "GET http://169.254.169.254/latest/meta-data/iam/security-credentials/reader \
                  x-aws-ec2-metadata-token: session-of-machine",
@@ -135,7 +135,7 @@ fn keys_of_aws() -> Vec<Case> {
                 ("no_proxy", ""),
                 ("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/v2/key"),
             ],
-            asks: &["GET http://169.254.170.2/v2/key"],
+            expected_requests: &["GET http://169.254.170.2/v2/key"],
             proof: SIGNED,
         },
         Case {
@@ -144,7 +144,7 @@ fn keys_of_aws() -> Vec<Case> {
                 ("AWS_CONTAINER_CREDENTIALS_FULL_URI", "CLOUD/key"),
                 ("AWS_CONTAINER_AUTHORIZATION_TOKEN", "token"),
             ],
-            asks: &["GET /key authorization: token"],
+            expected_requests: &["GET /key authorization: token"],
             proof: SIGNED,
         },
         Case {
@@ -154,7 +154,7 @@ fn keys_of_aws() -> Vec<Case> {
                 ("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "FILE"),
                 ("AWS_CONTAINER_AUTHORIZATION_TOKEN", "token"),
             ],
-            asks: &["GET /key authorization: from file"],
+            expected_requests: &["GET /key authorization: from file"],
             proof: SIGNED,
         },
         Case {
@@ -164,7 +164,7 @@ fn keys_of_aws() -> Vec<Case> {
                 ("AWS_ROLE_ARN", "arn:role"),
                 ("AWS_WEB_IDENTITY_TOKEN_FILE", "FILE"),
             ],
-            asks: &[
+            expected_requests: &[
                 "POST / Action=AssumeRoleWithWebIdentity&RoleArn=arn%3Arole&\
                      RoleSessionName=own&Version=2011-06-15&WebIdentityToken=from+file%0A",
             ],
@@ -173,7 +173,7 @@ fn keys_of_aws() -> Vec<Case> {
         Case {
             credentials: assumes(json!({"environment_credentials": {}})),
             variables: &[("AWS_ENDPOINT_URL_STS", "CLOUD")],
-            asks: &["POST / authorization: AWS4-HMAC-SHA256 Credential=access \
+            expected_requests: &["POST / authorization: AWS4-HMAC-SHA256 Credential=access \
                      Action=AssumeRole&RoleArn=arn%3Arole&RoleSessionName=open-policy-agent&\
                      Version=2011-06-15"],
             proof: SIGNED,
@@ -188,7 +188,7 @@ fn keys_of_aws() -> Vec<Case> {
                 ("AWS_ROLE_ARN", "unused"),
                 ("AWS_WEB_IDENTITY_TOKEN_FILE", "FILE"),
             ],
-            asks: &[
+            expected_requests: &[
                 "POST / Action=AssumeRoleWithWebIdentity&RoleArn=first&\
                  RoleSessionName=open-policy-agent&Version=2011-06-15&\
                  WebIdentityToken=from+file%0A",
@@ -211,7 +211,7 @@ fn places_in_their_order() -> Vec<Case> {
         Case {
             credentials: several.clone(),
             variables: &[("AWS_CONTAINER_CREDENTIALS_FULL_URI", "CLOUD/key")],
-            asks: &[],
+            expected_requests: &[],
             proof: "AWS4-HMAC-SHA256 Credential=access/",
         },
         Case {
@@ -221,7 +221,7 @@ fn places_in_their_order() -> Vec<Case> {
                 ("AWS_CONTAINER_AUTHORIZATION_TOKEN", "token"),
                 ("AWS_ACCESS_KEY_ID", ""),
             ],
-            asks: &["GET /key authorization: token"],
+            expected_requests: &["GET /key authorization: token"],
             proof: SIGNED,
         },
     ]
@@ -233,7 +233,7 @@ fn tokens_of_others() -> Vec<Case> {
         Case {
             credentials: json!({"gcp_metadata": {"endpoint": "CLOUD", "audience": "https://a/b"}}),
             variables: &[],
-            asks: &[
+            expected_requests: &[
                 "GET /computeMetadata/v1/instance/service-accounts/default/identity\
                      ?audience=https://a/b metadata-flavor: Google",
             ],
@@ -242,7 +242,7 @@ fn tokens_of_others() -> Vec<Case> {
         Case {
             credentials: json!({"gcp_metadata": {"scopes": ["https://a/b", "c"]}}),
             variables: &[("http_proxy", "CLOUD"), ("no_proxy", "")],
-            asks: &[
+            expected_requests: &[
                 "GET http://metadata.google.internal/computeMetadata/v1/instance/\
                      service-accounts/default/token?scopes=https://a/b,c metadata-flavor: Google",
             ],
@@ -253,7 +253,7 @@ fn tokens_of_others() -> Vec<Case> {
                 "endpoint": "CLOUD", "scopes": ["c"], "access_token_path": path,
             }}),
             variables: &[],
-            asks: &["GET /computeMetadata/own/token?scopes=c metadata-flavor: Google"],
+            expected_requests: &["GET /computeMetadata/own/token?scopes=c metadata-flavor: Google"],
             proof: "Bearer given",
         },
         Case {
@@ -261,7 +261,7 @@ fn tokens_of_others() -> Vec<Case> {
                 "endpoint": "CLOUD/azure", "object_id": "o", "client_id": "c", "mi_res_id": "/m",
             }}),
             variables: &[("IDENTITY_ENDPOINT", "CLOUD/refuses")],
-            asks: &[
+            expected_requests: &[
                 "GET /azure?api-version=2018-02-01&client_id=c&mi_res_id=%2Fm&object_id=o&\
                      resource=https%3A%2F%2Fstorage.azure.com%2F metadata: true",
             ],
@@ -273,7 +273,9 @@ fn tokens_of_others() -> Vec<Case> {
                 ("IDENTITY_ENDPOINT", "CLOUD/azure"),
                 ("IDENTITY_HEADER", "own"),
             ],
-            asks: &["GET /azure?api-version=2019-08-01&resource=r x-identity-header: own"],
+            expected_requests: &[
+                "GET /azure?api-version=2019-08-01&resource=r x-identity-header: own",
+            ],
             proof: "Bearer given",
         },
         Case {
@@ -281,7 +283,7 @@ fn tokens_of_others() -> Vec<Case> {
                 "endpoint": "CLOUD/azure", "api_version": "v", "use_app_service_msi": true,
             }}),
             variables: &[("IDENTITY_HEADER", "own")],
-            asks: &[
+            expected_requests: &[
                 "GET /azure?api-version=v&resource=https%3A%2F%2Fstorage.azure.com%2F \
                      x-identity-header: own",
             ],
@@ -329,8 +331,8 @@ async fn each_cloud_is_asked_its_way_and_once() -> Done {
                 assert_eq!(seen.header("x-amz-security-token"), Some("session"));
             }
         }
-        let asked: Vec<String> = cloud.requests().iter().map(line).collect();
-        assert_eq!(asked, case.asks, "{what}");
+        let requests: Vec<String> = cloud.requests().iter().map(line).collect();
+        assert_eq!(requests, case.expected_requests, "{what}");
     }
     Ok(())
 }
@@ -344,7 +346,7 @@ async fn what_ends_soon_is_asked_for_again() -> Done {
         tokens_of_others().swap_remove(0),
     ] {
         let (environment, cloud, _program, _) = start(&case, soon.clone(), 9).await?;
-        let enough = || Some(cloud.requests()).filter(|asked| asked.len() > 3);
+        let enough = || Some(cloud.requests()).filter(|requests| requests.len() > 3);
         until("four questions", enough).await?;
         assert!(!environment.mock.seen("/rules").is_empty());
     }
@@ -355,13 +357,13 @@ async fn what_ends_soon_is_asked_for_again() -> Done {
 async fn what_no_cloud_gives_is_reported() -> Done {
     let container = json!({"s3_signing": {"metadata_credentials": {"aws_region": "east"}}});
     let several = places_in_their_order().swap_remove(0).credentials;
-    let of = |credentials: &Value, variables, part| {
+    let failing_case = |credentials: &Value, variables, part| {
         let credentials = credentials.clone();
         (
             Case {
                 credentials,
                 variables,
-                asks: &[],
+                expected_requests: &[],
                 proof: "",
             },
             part,
@@ -369,21 +371,21 @@ async fn what_no_cloud_gives_is_reported() -> Done {
     };
     let gcp = json!({"gcp_metadata": {"endpoint": "CLOUD/refuses", "audience": "a",
                                       "identity_token_path": ""}});
-    let own = json!({"gcp_metadata": {"endpoint": "CLOUD", "scopes": ["a"],
+    let custom_path = json!({"gcp_metadata": {"endpoint": "CLOUD", "scopes": ["a"],
                                       "access_token_path": "/empty"}});
     for (case, part) in [
-        of(&container, &[], "neither `iam_role` is configured nor"),
-        of(
+        failing_case(&container, &[], "neither `iam_role` is configured nor"),
+        failing_case(
             &several,
             &[("AWS_ACCESS_KEY_ID", "")],
             "no AWS_ACCESS_KEY_ID set in environment; file `/missing`: ",
         ),
-        of(
+        failing_case(
             &container,
             &[("AWS_CONTAINER_CREDENTIALS_FULL_URI", "CLOUD/key")],
             "needs AWS_CONTAINER_AUTHORIZATION_TOKEN",
         ),
-        of(
+        failing_case(
             &container,
             &[
                 ("AWS_CONTAINER_CREDENTIALS_FULL_URI", "CLOUD/refuses"),
@@ -391,7 +393,7 @@ async fn what_no_cloud_gives_is_reported() -> Done {
             ],
             "the metadata service replied with 403",
         ),
-        of(
+        failing_case(
             &container,
             &[
                 ("AWS_CONTAINER_CREDENTIALS_FULL_URI", "CLOUD/empty"),
@@ -399,14 +401,14 @@ async fn what_no_cloud_gives_is_reported() -> Done {
             ],
             "the metadata service gave no `Expiration`",
         ),
-        of(
+        failing_case(
             &json!({"s3_signing": {"web_identity_credentials": {"aws_region": "east"}}}),
             &[],
             "no AWS_ROLE_ARN set in environment",
         ),
-        of(&gcp, &[], "the metadata server replied with"),
-        of(&own, &[], "the metadata server gave no token"),
-        of(
+        failing_case(&gcp, &[], "the metadata server replied with"),
+        failing_case(&custom_path, &[], "the metadata server gave no token"),
+        failing_case(
             &json!({"azure_managed_identity": {}}),
             &[("IDENTITY_ENDPOINT", "CLOUD/azure")],
             "no IDENTITY_HEADER set in environment",

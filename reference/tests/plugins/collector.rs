@@ -146,11 +146,11 @@ impl Collector {
     pub(crate) async fn span(
         &self,
         what: &str,
-        fits: impl Fn(&ReceivedSpan) -> bool,
+        matches: impl Fn(&ReceivedSpan) -> bool,
     ) -> Done<ReceivedSpan> {
         let find = || match self.spans() {
-            Ok(spans) => spans.into_iter().find(|sent| fits(sent)).map(Ok),
-            Err(why) => Some(Err(why)),
+            Ok(spans) => spans.into_iter().find(|sent| matches(sent)).map(Ok),
+            Err(error) => Some(Err(error)),
         };
         until(what, find).await?
     }
@@ -243,7 +243,7 @@ fn unframed(body: &[u8]) -> Result<&[u8], String> {
 }
 
 fn decode(message: &[u8]) -> Result<Vec<ReceivedSpan>, String> {
-    let request = ExportTraceServiceRequest::decode(message).map_err(|why| why.to_string())?;
+    let request = ExportTraceServiceRequest::decode(message).map_err(|error| error.to_string())?;
     let mut sent = Vec::new();
     for of_resource in request.resource_spans {
         let resource = attributes(&of_resource.resource.unwrap_or_default().attributes);
@@ -261,8 +261,8 @@ fn decode(message: &[u8]) -> Result<Vec<ReceivedSpan>, String> {
     Ok(sent)
 }
 
-fn attributes(given: &[KeyValue]) -> BTreeMap<String, Value> {
-    let given = given.iter().map(|attribute| {
+fn attributes(attributes: &[KeyValue]) -> BTreeMap<String, Value> {
+    let attributes = attributes.iter().map(|attribute| {
         let value = attribute.value.as_ref().and_then(|any| any.value.as_ref());
         let value = match value {
             Some(any_value::Value::StringValue(text)) => Value::from(text.clone()),
@@ -271,5 +271,5 @@ fn attributes(given: &[KeyValue]) -> BTreeMap<String, Value> {
         };
         (attribute.key.clone(), value)
     });
-    given.collect()
+    attributes.collect()
 }

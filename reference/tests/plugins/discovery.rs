@@ -136,8 +136,8 @@ async fn policies_may_make_the_configuration() -> Done {
     assert_eq!(config["result"]["labels"]["chosen"], "west");
     assert_eq!(config["result"]["default_decision"], "/chosen");
     // `opa.runtime()` contains the discovered configuration.
-    let asked = "/v1/query?q=x=opa.runtime().config";
-    let (_, runtime) = environment.get(asked).await?;
+    let path = "/v1/query?q=x=opa.runtime().config";
+    let (_, runtime) = environment.get(path).await?;
     let runtime = &runtime["result"][0]["x"];
     assert_eq!(
         runtime["labels"],
@@ -160,8 +160,8 @@ async fn a_reload_changes_what_runs() -> Done {
     environment.configure(json!({"bundles": {"b": source("b")}, "status": {"console": true}}))?;
     environment.reload().await;
     environment.wait_for_data("b", json!(2)).await?;
-    let asked = "/v1/query?q=x=opa.runtime().config.status";
-    let (_, runtime) = environment.get(asked).await?;
+    let path = "/v1/query?q=x=opa.runtime().config.status";
+    let (_, runtime) = environment.get(path).await?;
     assert_eq!(runtime["result"], json!([{"x": {"console": true}}]));
     assert_eq!(environment.data("a").await?, Value::Null);
     assert_eq!(environment.get("/v1/status").await?.0, 200);

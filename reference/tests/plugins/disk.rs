@@ -44,21 +44,21 @@ fn arrived(environment: &Environment, since: usize) -> Vec<String> {
 async fn until_all_arrive(
     environment: &Environment,
     since: usize,
-    asked: &[String],
+    expected: &[String],
 ) -> Done<Vec<String>> {
     until("all decisions", || {
         let ids = arrived(environment, since);
         let there: BTreeSet<&String> = ids.iter().collect();
-        asked.iter().all(|id| there.contains(id)).then_some(ids)
+        expected.iter().all(|id| there.contains(id)).then_some(ids)
     })
     .await
 }
 
-/// Returns true if `asked` occurs in `ids` in the same order; other ids and repetitions are
+/// Returns true if `expected` occurs in `ids` in the same order; other ids and repetitions are
 /// ignored.
-fn in_order(ids: &[String], asked: &[String]) -> bool {
+fn in_order(ids: &[String], expected: &[String]) -> bool {
     let first = |id: &String| ids.iter().position(|other| other == id);
-    let places: Vec<_> = asked.iter().map(first).collect();
+    let places: Vec<_> = expected.iter().map(first).collect();
     places.iter().all(Option::is_some) && places.is_sorted()
 }
 
@@ -113,14 +113,14 @@ async fn decisions_outlive_a_killed_process() -> Done {
         let askers = (0..4).map(|_| {
             let (client, killed, count) = (client.clone(), Arc::clone(&killed), Arc::clone(&count));
             tokio::spawn(async move {
-                let mut asked = Vec::new();
+                let mut decision_ids = Vec::new();
                 // The loop ends when the kill aborts a request.
                 while let Ok((200, Some(id))) = decide(&client, address, "a").await {
-                    asked.push(id);
+                    decision_ids.push(id);
                     count.fetch_add(1, Ordering::Relaxed);
                 }
                 assert!(killed.load(Ordering::Relaxed), "it stopped before");
-                asked
+                decision_ids
             })
         });
         let askers: Vec<_> = askers.collect();
@@ -137,14 +137,14 @@ async fn decisions_outlive_a_killed_process() -> Done {
         let mut all: Vec<String> = last.into_iter().collect();
         let mut lists = Vec::new();
         for asker in askers {
-            let asked = asker.await?;
-            all.extend(asked.iter().cloned());
-            lists.push(asked);
+            let decision_ids = asker.await?;
+            all.extend(decision_ids.iter().cloned());
+            lists.push(decision_ids);
         }
         assert!(all.len() > 400, "{}", all.len());
         let ids = until_all_arrive(&environment, refused, &all).await?;
-        for asked in lists {
-            assert!(in_order(&ids, &asked), "{sync}");
+        for decision_ids in lists {
+            assert!(in_order(&ids, &decision_ids), "{sync}");
         }
     }
     Ok(())
@@ -157,9 +157,9 @@ async fn what_is_left_at_the_end_is_sent_by_the_next_process() -> Done {
     let config = json!({"decision_logs": logs(&environment, "spool", json!({}))});
     let (mut program, address) = Program::start(&environment, config.clone())?;
     let client = client()?;
-    let mut asked = Vec::new();
+    let mut decision_ids = Vec::new();
     for path in ["a", "b", "c"] {
-        asked.extend(decide(&client, address, path).await?.1);
+        decision_ids.extend(decide(&client, address, path).await?.1);
     }
     program.signal("TERM")?;
     assert!(program.0.wait()?.success());
@@ -171,8 +171,8 @@ async fn what_is_left_at_the_end_is_sent_by_the_next_process() -> Done {
     patient["decision_logs"]["reporting"]["max_delay_seconds"] = json!(7200);
     let (_program, _) = Program::start(&environment, patient)?;
     assert_eq!(
-        until_all_arrive(&environment, refused, &asked).await?,
-        asked
+        until_all_arrive(&environment, refused, &decision_ids).await?,
+        decision_ids
     );
     Ok(())
 }
@@ -275,27 +275,27 @@ async fn a_full_buffer_drops_the_oldest_if_it_shall() -> Done {
         } else {
             Program::start(&environment, config)?
         };
-        let mut asked = Vec::new();
+        let mut decision_ids = Vec::new();
         for _ in 0..200 {
             let (status, id) = decide(&client, address, "a").await?;
             assert_eq!(status, 200);
-            asked.extend(id);
+            decision_ids.extend(id);
         }
         let (_, status) = crate::environment::get(address, "/v1/status").await?;
         let status = &status["result"];
-        let shown = &status["decision_logs"]["buffer"];
-        let waiting = shown["events"].as_u64().unwrap_or_default() as usize;
-        let dropped = shown["dropped"].as_u64().unwrap_or_default() as usize;
+        let buffer = &status["decision_logs"]["buffer"];
+        let waiting = buffer["events"].as_u64().unwrap_or_default() as usize;
+        let dropped = buffer["dropped"].as_u64().unwrap_or_default() as usize;
         assert!(waiting > 0 && dropped > 0, "{status}");
         assert_eq!(waiting + dropped, 200, "{status}");
-        assert!(shown["size_bytes"].as_u64() <= Some(20_000), "{status}");
+        assert!(buffer["size_bytes"].as_u64() <= Some(20_000), "{status}");
         assert_eq!(
             status["metrics"]["prometheus"]["counter_decision_logs_dropped_buffer_size_limit_exceeded"],
             dropped
         );
         let refused = environment.mock.seen("/logs").len();
         environment.mock.answer_posts(200);
-        let left = asked.split_off(dropped);
+        let left = decision_ids.split_off(dropped);
         let ids = until_all_arrive(&environment, refused, &left).await?;
         assert!(in_order(&ids, &left));
         environment.mock.answer_posts(503);
@@ -321,10 +321,10 @@ async fn a_full_buffer_refuses_decisions_if_it_shall() -> Done {
         } else {
             Program::start(&environment, config)?
         };
-        let mut asked = Vec::new();
+        let mut decision_ids = Vec::new();
         while let (200, Some(id)) = decide(&client, address, "a").await? {
-            asked.push(id);
-            assert!(asked.len() < 500, "nothing is refused");
+            decision_ids.push(id);
+            assert!(decision_ids.len() < 500, "nothing is refused");
         }
         for path in ["/v1/data/a", "/v1/query?q=x=1", "/v0/data/system/version"] {
             let url = format!("http://{address}{path}");
@@ -348,14 +348,14 @@ async fn a_full_buffer_refuses_decisions_if_it_shall() -> Done {
             200
         );
         let (_, status) = crate::environment::get(address, "/v1/status").await?;
-        let shown = &status["result"]["decision_logs"]["buffer"];
-        assert_eq!(shown["refused"], 4, "{status}");
-        assert_eq!(shown["failing"], true, "{status}");
-        assert_eq!(shown["events"], asked.len(), "{status}");
+        let buffer = &status["result"]["decision_logs"]["buffer"];
+        assert_eq!(buffer["refused"], 4, "{status}");
+        assert_eq!(buffer["failing"], true, "{status}");
+        assert_eq!(buffer["events"], decision_ids.len(), "{status}");
         let refused = environment.mock.seen("/logs").len();
         environment.mock.answer_posts(200);
-        let ids = until_all_arrive(&environment, refused, &asked).await?;
-        assert!(in_order(&ids, &asked));
+        let ids = until_all_arrive(&environment, refused, &decision_ids).await?;
+        assert!(in_order(&ids, &decision_ids));
         let mut again = None;
         while again.is_none() {
             again = decide(&client, address, "a").await?.1;
@@ -381,7 +381,7 @@ async fn what_waits_is_sent_whatever_becomes_of_the_configuration() -> Done {
         logs(&environment, "two", json!({})),
         memory,
     ];
-    let mut asked = Vec::new();
+    let mut decision_ids = Vec::new();
     for logs in configs {
         let config = json!({"decision_logs": logs, "status": {"console": true}});
         match environment.running {
@@ -392,12 +392,12 @@ async fn what_waits_is_sent_whatever_becomes_of_the_configuration() -> Done {
             }
         }
         let (_, answer) = environment.get("/v1/data/a").await?;
-        asked.extend(answer["decision_id"].as_str().map(str::to_owned));
+        decision_ids.extend(answer["decision_id"].as_str().map(str::to_owned));
     }
-    assert_eq!(asked.len(), 5);
+    assert_eq!(decision_ids.len(), 5);
     let refused = environment.mock.seen("/logs").len();
     environment.mock.answer_posts(200);
-    until_all_arrive(&environment, refused, &asked).await?;
+    until_all_arrive(&environment, refused, &decision_ids).await?;
     let buffer = |_, answer: &Value| answer["result"]["decision_logs"] == json!({});
     environment.wait_for("/v1/status", buffer).await?;
     // The locks of replaced buffer directories are released.

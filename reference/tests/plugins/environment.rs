@@ -100,14 +100,14 @@ impl Environment {
     }
 
     /// Polls a path of the engine until the body of the response satisfies a condition.
-    pub(crate) async fn wait_for_text(&self, path: &str, fits: impl Fn(&str) -> bool) -> Done {
-        let begun = Instant::now();
+    pub(crate) async fn wait_for_text(&self, path: &str, matches: impl Fn(&str) -> bool) -> Done {
+        let started = Instant::now();
         loop {
             let text = self.text(path).await?;
-            if fits(&text) {
+            if matches(&text) {
                 return Ok(());
             }
-            if begun.elapsed() > HANG_LIMIT {
+            if started.elapsed() > HANG_LIMIT {
                 return Err(format!("{path} stays at {text}").into());
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -133,15 +133,15 @@ impl Environment {
     pub(crate) async fn wait_for(
         &self,
         path: &str,
-        fits: impl Fn(u16, &Value) -> bool,
+        matches: impl Fn(u16, &Value) -> bool,
     ) -> Done<Value> {
-        let begun = Instant::now();
+        let started = Instant::now();
         loop {
             let (status, answer) = self.get(path).await?;
-            if fits(status, &answer) {
+            if matches(status, &answer) {
                 return Ok(answer);
             }
-            if begun.elapsed() > HANG_LIMIT {
+            if started.elapsed() > HANG_LIMIT {
                 return Err(format!("{path} stays at {status} {answer}").into());
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -157,12 +157,12 @@ impl Environment {
 
 /// Polls a function until it returns a value.
 pub(crate) async fn until<T>(what: &str, find: impl Fn() -> Option<T>) -> Done<T> {
-    let begun = Instant::now();
+    let started = Instant::now();
     loop {
         if let Some(found) = find() {
             return Ok(found);
         }
-        if begun.elapsed() > HANG_LIMIT {
+        if started.elapsed() > HANG_LIMIT {
             return Err(format!("in vain: {what}").into());
         }
         tokio::time::sleep(Duration::from_millis(5)).await;

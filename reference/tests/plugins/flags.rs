@@ -140,11 +140,11 @@ fn every_flag_of_opa_is_taken_as_the_page_says() -> Done {
             continue;
         }
         assert!(
-            engine.says("the engine is listening")?,
+            engine.wait_for_log("the engine is listening")?,
             "{flag}: {}",
             engine.log()
         );
-        let told = engine
+        let is_reported = engine
             .events("these flags have no effect")
             .into_iter()
             .any(|event| {
@@ -153,7 +153,7 @@ fn every_flag_of_opa_is_taken_as_the_page_says() -> Done {
             });
         // The flag `server` has no effect, and is not reported: this program always serves.
         assert_eq!(
-            told,
+            is_reported,
             !row.has_effect && row.name != "server",
             "{flag}: {}",
             engine.log()
@@ -259,17 +259,24 @@ async fn bundles_can_be_named_by_their_address() -> Done {
     environment
         .mock
         .put("/x/rules.tar.gz", Fixture::of(bundle(&files)?, "1"));
-    let kept = environment.folder.path().join("kept");
-    let kept = format!("persistence_directory={}", kept.display());
+    let persistence = environment.folder.path().join("kept");
+    let persistence = format!("persistence_directory={}", persistence.display());
     let bundle = format!("{}/x/rules.tar.gz", environment.url());
-    let args = ["engine", "--addr", "127.0.0.1:0", "--set", &kept, &bundle];
+    let args = [
+        "engine",
+        "--addr",
+        "127.0.0.1:0",
+        "--set",
+        &persistence,
+        &bundle,
+    ];
     environment.running = Some(start(args.map(str::to_owned)).await?);
     environment.wait_for_data("a", json!(1)).await?;
     let (_, config) = environment.get("/v1/config").await?;
-    let shown = &config["result"]["bundles"]["cli1"];
+    let bundle_config = &config["result"]["bundles"]["cli1"];
     let expected = json!({"service": "cli1", "resource": "/x/rules.tar.gz", "persist": true});
     for (name, value) in expected.as_object().into_iter().flatten() {
-        assert_eq!(shown[name], *value, "{shown}");
+        assert_eq!(bundle_config[name], *value, "{bundle_config}");
     }
     Ok(())
 }
@@ -297,7 +304,7 @@ async fn lines_of_requests_have_a_level_of_their_own() -> Done {
             Some(_) => "Sent response.",
             None => "Decision Log",
         };
-        assert!(engine.says(last)?, "{}", engine.log());
+        assert!(engine.wait_for_log(last)?, "{}", engine.log());
         for message in ["Received request.", "Sent response."] {
             let lines = engine.events(message);
             let levels: Vec<&str> = lines

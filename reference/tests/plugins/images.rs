@@ -39,7 +39,7 @@ impl Registry {
     }
 
     /// Stores content under its digest, and returns the digest.
-    fn keep(&self, kind: &str, bytes: &[u8]) -> String {
+    fn store(&self, kind: &str, bytes: &[u8]) -> String {
         let digits = Sha256::digest(bytes).into_iter();
         let digits: String = digits.map(|byte| format!("{byte:02x}")).collect();
         let digest = format!("sha256:{digits}");
@@ -54,7 +54,7 @@ impl Registry {
 
     /// Stores an image under a tag; its bundle sets `data.a` to a value.
     fn tag(&self, tag: &str, value: &Value) -> Done {
-        let digest = self.keep("blobs", &archive(value)?);
+        let digest = self.store("blobs", &archive(value)?);
         let manifest = image(&[
             ("application/vnd.oci.image.config.v1+json", "sha256:0"),
             (LAYER, &digest),
@@ -80,14 +80,14 @@ fn answer(
 ) -> Response {
     let path = request.uri().path();
     if path == "/token" {
-        let given = json!({"token": token, "expires_in": 60}).to_string();
-        return respond(200, &[], given);
+        let token_response = json!({"token": token, "expires_in": 60}).to_string();
+        return respond(200, &[], token_response);
     }
     if token.is_some_and(|token| header(request, "authorization") != format!("Bearer {token}")) {
         let realm = format!("http://{}/token", header(request, "host"));
-        let asks =
+        let challenge =
             format!(r#"Bearer realm="{realm}",service="s",scope="repository:team/rules:pull""#);
-        return respond(401, &[("www-authenticate", &asks)], "");
+        return respond(401, &[("www-authenticate", &challenge)], "");
     }
     if let Some(blobs) = blobs.filter(|_| path.contains("/blobs/")) {
         return respond(307, &[("location", &format!("{blobs}{path}"))], "");
@@ -161,15 +161,15 @@ async fn a_token_is_fetched_and_shown_to_the_registry_alone() -> Done {
     let credentials = json!({"bearer": {"scheme": "Basic", "token": "u:p"}});
     let environment = engine(&registry, "example.com/team/rules:1", credentials).await?;
     environment.wait_for_data("a", json!(1)).await?;
-    let [asked, ..] = &registry.seen("/token")[..] else {
+    let [token_request, ..] = &registry.seen("/token")[..] else {
         return Err("no token was asked for".into());
     };
-    let query = asked.uri().query();
+    let query = token_request.uri().query();
     assert_eq!(
         query,
         Some("service=s&scope=repository%3Ateam%2Frules%3Apull")
     );
-    assert_eq!(header(asked, "authorization"), "Basic dTpw");
+    assert_eq!(header(token_request, "authorization"), "Basic dTpw");
     let [blob] = &storage.seen("/blobs/")[..] else {
         return Err("the layer was not asked for once".into());
     };
@@ -181,21 +181,22 @@ async fn a_token_is_fetched_and_shown_to_the_registry_alone() -> Done {
 async fn an_index_leads_to_its_first_image_with_a_bundle() -> Done {
     let registry = Registry::start(None, None).await?;
     let [first, second] = [archive(&json!(1))?, archive(&json!(2))?];
-    let [first, second] = [first, second].map(|bytes| registry.keep("blobs", &bytes));
-    let keep = |manifest: Value| registry.keep("manifests", manifest.to_string().as_bytes());
-    let attestation = keep(image(&[(LAYER, &second)]));
-    let other = keep(image(&[("text/plain", "sha256:0")]));
+    let [first, second] = [first, second].map(|bytes| registry.store("blobs", &bytes));
+    let store_manifest =
+        |manifest: Value| registry.store("manifests", manifest.to_string().as_bytes());
+    let attestation = store_manifest(image(&[(LAYER, &second)]));
+    let other = store_manifest(image(&[("text/plain", "sha256:0")]));
     let inner = index(&[
         (&other, "linux"),
-        (&keep(image(&[(LAYER, &first)])), "linux"),
+        (&store_manifest(image(&[(LAYER, &first)])), "linux"),
     ]);
     let missing = format!("sha256:{}", "0".repeat(64));
     let outer = index(&[
         (&attestation, "unknown"),
         (&missing, "linux"),
-        (&keep(inner), "linux"),
+        (&store_manifest(inner), "linux"),
     ]);
-    let digest = keep(outer);
+    let digest = store_manifest(outer);
     let environment = engine(&registry, &format!("h/team/rules@{digest}"), json!({})).await?;
     environment.wait_for_data("a", json!(1)).await
 }
@@ -209,7 +210,7 @@ async fn what_is_no_bundle_is_reported() -> Done {
     let nothing = format!("sha256:{}", "0".repeat(64));
     registry.put(&format!("blobs/{nothing}"), b"other");
     registry.put(&format!("manifests/{nothing}"), b"{}");
-    let broken = registry.keep("blobs", b"no archive");
+    let broken = registry.store("blobs", b"no archive");
     put("other", image(&[(LAYER, &nothing)]));
     put("broken", image(&[(LAYER, &broken)]));
     put("md5", image(&[(LAYER, "md5:00")]));

@@ -203,12 +203,12 @@ async fn uploads_stay_below_their_limit_and_survive_failures() -> Done {
     environment
         .engine(json!({"decision_logs": logs, "status": {"console": true}}))
         .await?;
-    let mut asked = Vec::new();
+    let mut decision_ids = Vec::new();
     for number in 0..40 {
         let (_, answer) = environment
             .get(&format!("/v1/data/number/{number}"))
             .await?;
-        asked.push(answer["decision_id"].clone());
+        decision_ids.push(answer["decision_id"].clone());
     }
     // An event larger than an upload is dropped; the following events are uploaded.
     let long: String = (0..3000_u32)
@@ -223,7 +223,7 @@ async fn uploads_stay_below_their_limit_and_survive_failures() -> Done {
     let refused = environment.mock.seen("/own/logs").len();
     environment.mock.answer_posts(200);
     let (_, last) = environment.get("/v1/data/last").await?;
-    asked.push(last["decision_id"].clone());
+    decision_ids.push(last["decision_id"].clone());
     let accepted = || {
         let seen = environment.mock.seen("/own/logs").split_off(refused);
         let events = seen.iter().filter_map(|upload| upload.body.as_array());
@@ -236,7 +236,7 @@ async fn uploads_stay_below_their_limit_and_survive_failures() -> Done {
     let mut ids = until("the last event", accepted).await?;
     // The server may have refused a request while the status changed, so some ids may be repeated.
     ids.dedup();
-    assert!(asked.iter().all(|id| ids.contains(id)), "{ids:?}");
+    assert!(decision_ids.iter().all(|id| ids.contains(id)), "{ids:?}");
     for upload in environment.mock.seen("/own/logs") {
         assert!(upload.length <= 600, "{}", upload.length);
     }

@@ -124,11 +124,11 @@ fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
 
 impl State {
     fn answer(&mut self, request: &Request) -> Response {
-        let mut plain = Vec::new();
-        let packed = request.headers().contains_key(CONTENT_ENCODING);
+        let mut decompressed = Vec::new();
+        let is_compressed = request.headers().contains_key(CONTENT_ENCODING);
         let body = request.body();
-        let text = match flate2::read::GzDecoder::new(&**body).read_to_end(&mut plain) {
-            Ok(_) if packed => plain,
+        let text = match flate2::read::GzDecoder::new(&**body).read_to_end(&mut decompressed) {
+            Ok(_) if is_compressed => decompressed,
             _ => body.to_vec(),
         };
         self.seen.push(ReceivedRequest {
@@ -145,8 +145,10 @@ impl State {
             };
             return empty(status.as_u16());
         };
-        let given = fixture.headers.iter();
-        let mut headers: Vec<_> = given.map(|(name, value)| (*name, value.as_str())).collect();
+        let headers = fixture.headers.iter();
+        let mut headers: Vec<_> = headers
+            .map(|(name, value)| (*name, value.as_str()))
+            .collect();
         let known = header(request, IF_NONE_MATCH.as_str());
         match fixture.etag.as_deref() {
             Some(etag) if known == etag => respond(304, &headers, ""),

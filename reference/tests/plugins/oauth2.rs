@@ -137,30 +137,35 @@ async fn each_grant_shows_what_it_is() -> Done {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("assertion");
     std::fs::write(&file, "from-file\n")?;
-    let own = rcgen::KeyPair::generate()?;
+    let key_pair = rcgen::KeyPair::generate()?;
     let keys = json!({
         "shared": {"algorithm": "HS256", "private_key": SHARED},
-        "curve": {"algorithm": "ES256", "private_key": own.serialize_pem()},
+        "curve": {"algorithm": "ES256", "private_key": key_pair.serialize_pem()},
     });
     for case in cases(&file.to_string_lossy()) {
-        let given = answer(&json!({"expires_in": 3600}));
-        let begun = now()?;
-        let environment = engine(case.oauth2.clone(), keys.clone(), given).await?;
+        let token_response = answer(&json!({"expires_in": 3600}));
+        let started = now()?;
+        let environment = engine(case.oauth2.clone(), keys.clone(), token_response).await?;
         environment.wait_for_data("a", json!(1)).await?;
-        let asked = environment.mock.seen("/token");
-        let [asked]: [ReceivedRequest; 1] = asked.try_into().map_err(|_| "one question")?;
+        let token_requests = environment.mock.seen("/token");
+        let [token_request]: [ReceivedRequest; 1] =
+            token_requests.try_into().map_err(|_| "one question")?;
         let what = &case.oauth2;
-        assert_eq!(asked.header("authorization"), case.authorization, "{what}");
-        let mut form = pairs(&asked.text)?;
+        assert_eq!(
+            token_request.header("authorization"),
+            case.authorization,
+            "{what}"
+        );
+        let mut form = pairs(&token_request.text)?;
         if let Some((name, algorithm)) = case.signed {
             let at = form.iter().position(|(found, _)| found == name);
             let (_, token) = form.remove(at.ok_or("no assertion")?);
             let verifies = match algorithm {
                 "HS256" => SHARED.to_owned(),
-                _ => own.public_key_pem(),
+                _ => key_pair.public_key_pem(),
             };
             jwt::verify(&token, algorithm, &verifies)?;
-            assert_claims(&token, what, begun)?;
+            assert_claims(&token, what, started)?;
         }
         let form: Vec<(&str, &str)> = form.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
         assert_eq!(form, case.form, "{what}");
@@ -177,17 +182,20 @@ fn now() -> Done<u64> {
 }
 
 /// Asserts that the header and the claims of an assertion match the configuration, and that it was
-/// issued at `begun` or later.
-fn assert_claims(token: &str, oauth2: &Value, begun: u64) -> Done {
+/// issued at `started` or later.
+fn assert_claims(token: &str, oauth2: &Value, started: u64) -> Done {
     let (header, claims) = jwt::unverified(token)?;
     let text = |value: Option<&rego::Value>| value.map(ToString::to_string);
     let number = |name| text(claims.get(name)).and_then(|text| text.parse::<u64>().ok());
     let (issued, ends) = (number("iat").ok_or("iat")?, number("exp").ok_or("exp")?);
     assert_eq!(ends - issued, 600);
     let now = now()?;
-    assert!((begun..=now).contains(&issued), "{begun} {issued} {now}");
-    let wanted = oauth2["additional_claims"].as_object();
-    for (name, value) in wanted.into_iter().flatten() {
+    assert!(
+        (started..=now).contains(&issued),
+        "{started} {issued} {now}"
+    );
+    let additional_claims = oauth2["additional_claims"].as_object();
+    for (name, value) in additional_claims.into_iter().flatten() {
         assert_eq!(text(claims.get(name.as_str())), Some(value.to_string()));
     }
     let scopes = oauth2.get("scopes").map(|_| "\"a b\"".to_owned());
@@ -217,8 +225,12 @@ async fn tokens_are_used_until_shortly_before_their_end() -> Done {
         let mock = &environment.mock;
         let enough = || Some(mock.seen("/rules")).filter(|seen| seen.len() > 3);
         until("four requests", enough).await?;
-        let asked = mock.seen("/token").len();
-        assert_eq!(asked == 1, once, "{more}: asked {asked} times");
+        let token_request_count = mock.seen("/token").len();
+        assert_eq!(
+            token_request_count == 1,
+            once,
+            "{more}: asked {token_request_count} times"
+        );
     }
     Ok(())
 }
@@ -227,7 +239,7 @@ async fn tokens_are_used_until_shortly_before_their_end() -> Done {
 async fn what_gives_no_token_is_reported_without_a_secret() -> Done {
     let mut circle = Fixture::status(307);
     circle.headers.push(("location", "/token".to_owned()));
-    for (given, part) in [
+    for (token_response, part) in [
         (
             Fixture::status(401),
             "the authorization server replied with 401",
@@ -243,7 +255,7 @@ async fn what_gives_no_token_is_reported_without_a_secret() -> Done {
         (answer(&json!({"access_token": "a\nb"})), "cannot be sent"),
     ] {
         let secret = json!({"client_id": "me", "client_secret": "hidden"});
-        let environment = engine(secret, json!({}), given).await?;
+        let environment = engine(secret, json!({}), token_response).await?;
         let failed = |_, answer: &Value| {
             let message = answer["result"]["bundles"]["rules"]["message"].as_str();
             message.is_some_and(|message| message.contains(part))

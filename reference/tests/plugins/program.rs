@@ -86,7 +86,7 @@ impl Program {
         let mut program = Self(child);
         let log = program.0.stderr.take().ok_or("no log")?;
         let mut lines = BufReader::new(log).lines();
-        let mut said = String::new();
+        let mut log_text = String::new();
         for line in lines.by_ref() {
             let line = line?;
             let event: Value = serde_json::from_str(&line)?;
@@ -97,9 +97,9 @@ impl Program {
                 std::thread::spawn(move || lines.for_each(drop));
                 return Ok((program, address));
             }
-            said.push_str(&line);
+            log_text.push_str(&line);
         }
-        Err(format!("the engine does not listen: {said}").into())
+        Err(format!("the engine does not listen: {log_text}").into())
     }
 
     /// Kills the process immediately, which simulates a crash.
@@ -157,9 +157,9 @@ async fn signals_reload_and_stop() -> Done {
     let status = json!({"console": true});
     environment.configure(json!({"decision_logs": logs, "status": status}))?;
     program.signal("HUP")?;
-    let begun = Instant::now();
+    let started = Instant::now();
     while get(address, "/v1/status").await?.0 != 200 {
-        assert!(begun.elapsed() < HANG_LIMIT, "not reloaded");
+        assert!(started.elapsed() < HANG_LIMIT, "not reloaded");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let (_, answer) = get(address, "/v1/data/a").await?;

@@ -108,8 +108,8 @@ async fn put(environment: &Environment, id: &str, policy: &'static str) -> Done 
 async fn event(environment: &Environment, path: &str) -> Done<Value> {
     let before = environment.mock.seen("/logs").len();
     let separator = if path.contains('?') { '&' } else { '?' };
-    let asked = format!("{path}{separator}rule_labels");
-    let (_, answer) = environment.get(&asked).await?;
+    let target = format!("{path}{separator}rule_labels");
+    let (_, answer) = environment.get(&target).await?;
     let find = || {
         let uploads = environment.mock.seen("/logs").split_off(before);
         let mut events = uploads.into_iter().filter_map(|upload| match upload.body {
@@ -131,7 +131,7 @@ async fn rules_that_have_an_answer_show_their_labels() -> Done {
     for (id, policy) in [("m", LABELLED), ("around", AROUND), ("asking", ASKING)] {
         put(&environment, id, policy).await?;
     }
-    let plain = || labels(json!({}));
+    let unlabelled_rule = || labels(json!({}));
     let document = json!({"document": 1, "k": "document"});
     let own = json!({"document": 1, "own": 1, "k": "own"});
     let blocks = json!({"first": 1, "second": {"nested": null}, "k": [2]});
@@ -141,12 +141,12 @@ async fn rules_that_have_an_answer_show_their_labels() -> Done {
         ("data/a/m/whole", vec![labels(document.clone())]),
         ("data/a/m/two_blocks", vec![labels(blocks)]),
         ("data/a/m/d", vec![labels(default.clone())]),
-        ("data/a/m/plain", vec![plain()]),
+        ("data/a/m/plain", vec![unlabelled_rule()]),
         ("data/a/m/s", vec![member(1), member(2)]),
         ("data/a/m/s/1", vec![]),
         ("data/a/m/never", vec![]),
         ("data/b/undefined", vec![]),
-        ("data/b/fallback", vec![plain()]),
+        ("data/b/fallback", vec![unlabelled_rule()]),
         (
             "data/b/calls",
             vec![labels(json!({"f": 2})), labels(json!({"f": 1}))],
@@ -155,12 +155,18 @@ async fn rules_that_have_an_answer_show_their_labels() -> Done {
         ("data/b/one_member", vec![]),
         ("data/b/one_key", vec![]),
         ("data/b/whole_object", vec![labels(json!({"o": 1}))]),
-        ("data/b/order", vec![plain(), labels(default.clone())]),
-        ("data/b/another_order", vec![labels(default), plain()]),
+        (
+            "data/b/order",
+            vec![unlabelled_rule(), labels(default.clone())],
+        ),
+        (
+            "data/b/another_order",
+            vec![labels(default), unlabelled_rule()],
+        ),
         ("data/b/replaced", vec![labels(json!({"never": 1}))]),
         ("data/b/conflict", vec![]),
-        ("query?q=data.a.m.plain", vec![plain()]),
-        ("query?q=not%20data.a.m.plain", vec![plain()]),
+        ("query?q=data.a.m.plain", vec![unlabelled_rule()]),
+        ("query?q=not%20data.a.m.plain", vec![unlabelled_rule()]),
         ("query?q=x%20:=%201", vec![]),
     ] {
         let event = event(&environment, &format!("/v1/{path}")).await?;
@@ -179,7 +185,7 @@ async fn rules_that_have_an_answer_show_their_labels() -> Done {
         json!([{"around": 1, "k": "around"}])
     );
     put(&environment, "around", "package a\n").await?;
-    let bare = event(&environment, "/v1/data/a/m/plain").await?;
-    assert_eq!(bare.get("rule_labels"), None);
+    let unlabelled = event(&environment, "/v1/data/a/m/plain").await?;
+    assert_eq!(unlabelled.get("rule_labels"), None);
     Ok(())
 }

@@ -190,14 +190,14 @@ async fn certificates_are_checked_and_shown() -> Done {
     let mut closed = Secure::start(true).await?;
     let trusted = json!({"ca_cert": closed.file("server.pem")});
     assert!(!closed.gets(json!({"tls": trusted})).await?);
-    let shown = |cert, key| json!({"client_tls": {"cert": cert, "private_key": key}});
-    let own = shown(closed.file("client.pem"), closed.file("client.key"));
+    let client_tls = |cert, key| json!({"client_tls": {"cert": cert, "private_key": key}});
+    let credentials = client_tls(closed.file("client.pem"), closed.file("client.key"));
     assert!(
         closed
-            .gets(json!({"tls": trusted, "credentials": own}))
+            .gets(json!({"tls": trusted, "credentials": credentials}))
             .await?
     );
-    let mut alone = own;
+    let mut alone = credentials;
     alone["client_tls"]["ca_cert"] = trusted["ca_cert"].clone();
     assert!(closed.gets(json!({"credentials": alone})).await?);
     alone["client_tls"]["ca_cert"] = json!(closed.file("client.pem"));
@@ -259,15 +259,15 @@ async fn tokens_are_fetched_once() -> Done {
     for seen in until("four requests", enough).await? {
         assert_eq!(seen.header("authorization"), Some("Bearer given"));
     }
-    let asked = mock.seen("/token");
-    assert_eq!(asked.len(), 1);
+    let token_requests = mock.seen("/token");
+    assert_eq!(token_requests.len(), 1);
     let form = "grant_type=client_credentials&more=a+b&scope=read+write";
-    assert_eq!(asked[0].text, form);
+    assert_eq!(token_requests[0].text, form);
     assert_eq!(
-        asked[0].header("authorization"),
+        token_requests[0].header("authorization"),
         Some("Basic bWU6YSBzZWNyZXQ=")
     );
-    assert_eq!(asked[0].header("x-more"), Some("header"));
+    assert_eq!(token_requests[0].header("x-more"), Some("header"));
     Ok(())
 }
 

@@ -39,10 +39,11 @@ impl Started {
             .spawn()?;
         let log = BufReader::new(process.stderr.take().ok_or("no log")?).lines();
         let lines: Arc<Mutex<Vec<String>>> = Arc::default();
-        let kept = Arc::clone(&lines);
+        let lines_for_reader = Arc::clone(&lines);
         let reader = std::thread::spawn(move || {
             for line in log.map_while(Result::ok) {
-                kept.lock()
+                lines_for_reader
+                    .lock()
                     .unwrap_or_else(PoisonError::into_inner)
                     .push(line);
             }
@@ -70,14 +71,14 @@ impl Started {
     }
 
     /// Waits until the log contains words or the process ends; returns true if it contains them.
-    pub(crate) fn says(&mut self, words: &str) -> Done<bool> {
-        let begun = Instant::now();
+    pub(crate) fn wait_for_log(&mut self, text: &str) -> Done<bool> {
+        let started = Instant::now();
         loop {
             let is_read = self.reader.is_finished();
-            if self.log().contains(words) {
+            if self.log().contains(text) {
                 return Ok(true);
             }
-            if is_read || begun.elapsed() > HANG_LIMIT {
+            if is_read || started.elapsed() > HANG_LIMIT {
                 return Ok(false);
             }
             std::thread::sleep(Duration::from_millis(5));
@@ -86,7 +87,7 @@ impl Started {
 
     /// Waits for the log line with a message, and returns the address in it.
     pub(crate) fn address(&mut self, message: &str) -> Done<SocketAddr> {
-        self.says(message)?;
+        self.wait_for_log(message)?;
         let events = self.events(message);
         let event = events
             .first()

@@ -20,14 +20,14 @@ async fn the_service_is_told_what_the_api_shows() -> Done {
             "labels": {"region": "west"},
         }))
         .await?;
-    let told = until("a report of the activation", || {
+    let uploaded = until("a report of the activation", || {
         let seen = environment.mock.seen("/status/part").into_iter();
         let mut reports = seen.map(|seen| seen.body);
         reports.find(|report| report["plugins"]["bundle"]["state"] == "OK")
     })
     .await?;
-    let shown = environment.status().await?;
-    for report in [told, shown] {
+    let served = environment.status().await?;
+    for report in [uploaded, served] {
         assert_eq!(report["labels"]["region"], "west");
         assert!(report["labels"]["id"].is_string() && report["labels"]["version"].is_string());
         let status = &report["bundles"]["rules"];
@@ -169,7 +169,7 @@ async fn prometheus_is_told_if_the_configuration_says_so() -> Done {
         })
         .await?;
     environment.data("a").await?;
-    let wanted = [
+    let expected = [
         "opa_info{version=",
         "plugin_status_gauge{name=\"status\",status=\"OK\"} 1",
         "plugin_status_gauge{name=\"bundle\",status=\"NOT_READY\"} 1",
@@ -187,7 +187,7 @@ async fn prometheus_is_told_if_the_configuration_says_so() -> Done {
     ];
     environment
         .wait_for_text("/metrics", |text| {
-            wanted.iter().all(|part| text.contains(part))
+            expected.iter().all(|part| text.contains(part))
         })
         .await?;
     let text = environment.text("/metrics").await?;
@@ -217,7 +217,10 @@ async fn durations_of_requests_are_counted_as_configured() -> Done {
         assert_eq!(text.contains(&format!("le=\"{bound}\"")), there, "{bound}");
     }
     let refused = Environment::start(durations(json!([2, 1]))).await;
-    let why = refused.err().map(|why| why.to_string()).unwrap_or_default();
-    assert!(why.contains("must increase"), "{why}");
+    let reason = refused
+        .err()
+        .map(|reason| reason.to_string())
+        .unwrap_or_default();
+    assert!(reason.contains("must increase"), "{reason}");
     Ok(())
 }

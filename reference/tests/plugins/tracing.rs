@@ -56,7 +56,7 @@ fn traceparent(sampled: bool) -> String {
 }
 
 /// Sends a request with headers; returns the status and the body of the response.
-async fn ask(
+async fn send_request(
     environment: &Environment,
     method: Method,
     path: &str,
@@ -82,7 +82,9 @@ async fn ask(
 
 async fn post(environment: &Environment, path: &str, input: Value) -> Done<Value> {
     let body = json!({"input": input});
-    Ok(ask(environment, Method::POST, path, &[], &body).await?.1)
+    Ok(send_request(environment, Method::POST, path, &[], &body)
+        .await?
+        .1)
 }
 
 async fn put_policy(environment: &Environment) -> Done {
@@ -119,7 +121,7 @@ async fn a_span_says_what_was_asked_and_answered() -> Done {
     ];
     let path = "/v1/data/a%20b";
     let body = json!({"input": 1});
-    ask(&environment, Method::POST, path, &headers, &body).await?;
+    send_request(&environment, Method::POST, path, &headers, &body).await?;
     let sent = collector.span("the span", about("/v1/data/a b")).await?;
     assert_eq!(sent.ids().0, TRACE);
     assert_eq!(sent.parent(), PARENT);
@@ -232,12 +234,14 @@ async fn spans_are_named_by_their_routes() -> Done {
             405,
         ),
     ] {
-        let answered = ask(&environment, method, path, &[], &body).await?.0;
+        let answered = send_request(&environment, method, path, &[], &body)
+            .await?
+            .0;
         assert_eq!(answered, status, "{path}");
         let sent = collector.span(name, about(path)).await?;
         assert_eq!(sent.span.name, name);
-        let shown = &sent.attributes["http.response.status_code"];
-        assert_eq!(shown, &json!(status), "{name}");
+        let reported_status = &sent.attributes["http.response.status_code"];
+        assert_eq!(reported_status, &json!(status), "{name}");
         assert_eq!(sent.failed(), status == 500, "{name}");
         assert_eq!(sent.parent(), "", "{name}");
     }
@@ -251,7 +255,7 @@ async fn long_texts_are_cut() -> Done {
     let address = "a".repeat(5000);
     let headers = [("x-forwarded-for", address.as_str())];
     let path = format!("/v1/data/{long}");
-    ask(&environment, Method::GET, &path, &headers, &Value::Null).await?;
+    send_request(&environment, Method::GET, &path, &headers, &Value::Null).await?;
     let sent = collector.span("the span", |_| true).await?;
     // A value is truncated before the character that would exceed the limit.
     for (name, length) in [("url.path", 4095), ("client.address", 4096)] {
@@ -274,7 +278,7 @@ async fn some_requests_have_no_span() -> Done {
         "/v1/data/a/b",
         "/health/live",
     ] {
-        ask(&environment, Method::GET, path, &[], &Value::Null).await?;
+        send_request(&environment, Method::GET, path, &[], &Value::Null).await?;
     }
     environment.stop().await;
     let spans = collector.spans()?;
@@ -310,7 +314,7 @@ async fn only_what_is_sampled_is_sent() -> Done {
     let url = format!("{}/asked", environment.url());
     let body = json!({"input": {"url": url}});
     let path = "/v1/data/p/sent";
-    ask(&environment, Method::POST, path, &[], &body).await?;
+    send_request(&environment, Method::POST, path, &[], &body).await?;
     let unsampled = environment.mock.seen("/asked").remove(0);
     let unsampled = unsampled.header("traceparent").unwrap_or_default();
     assert!(unsampled.ends_with("-00"), "{unsampled}");
@@ -326,7 +330,7 @@ async fn only_what_is_sampled_is_sent() -> Done {
     for sampled in [false, true] {
         let parent = traceparent(sampled);
         let headers = [("traceparent", parent.as_str())];
-        ask(&environment, Method::GET, "/health", &headers, &Value::Null).await?;
+        send_request(&environment, Method::GET, "/health", &headers, &Value::Null).await?;
     }
     environment.stop().await;
     let spans = collector.spans()?;
@@ -359,8 +363,12 @@ async fn what_a_policy_asks_is_part_of_the_trace() -> Done {
         assert_eq!(outer.ids().0, trace, "{url}");
         assert_eq!(inner.span.name, "HTTP GET", "{url}");
         assert_eq!(inner.span.kind, CLIENT, "{url}");
-        let shown = inner.attributes.get("http.response.status_code");
-        assert_eq!(shown, status.map(|status| json!(status)).as_ref(), "{url}");
+        let reported_status = inner.attributes.get("http.response.status_code");
+        assert_eq!(
+            reported_status,
+            status.map(|status| json!(status)).as_ref(),
+            "{url}"
+        );
         assert_eq!(inner.failed(), fails, "{url}");
         assert!(!outer.failed(), "{url}");
         // `http.send` replaces a `traceparent` header that the policy sets.

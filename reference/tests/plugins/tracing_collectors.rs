@@ -148,7 +148,7 @@ async fn a_new_configuration_names_another_collector() -> Done {
         environment.reload().await;
         let came = || match served(collector) {
             Ok(now) => (now > before).then_some(Ok(now)),
-            Err(why) => Some(Err(why)),
+            Err(error) => Some(Err(error)),
         };
         assert_eq!(until("the span", came).await??, before + 1);
     }
@@ -233,7 +233,7 @@ async fn what_cannot_be_used_stops_the_start() -> Done {
     std::fs::write(folder.join("empty.pem"), "none\n")?;
     let (empty, key) = (folder.join("empty.pem"), folder.join("client.key"));
     let batches = |name: &str, value: i64| json!({"type": "grpc", "batch_span_processor_options": {name: value}});
-    for (section, why) in [
+    for (section, reason) in [
         (json!({"type": "jaeger"}), "unknown variant `jaeger`"),
         (
             json!({"type": "grpc", "encryption": "x"}),
@@ -301,7 +301,7 @@ async fn what_cannot_be_used_stops_the_start() -> Done {
         let args = ["engine", "--addr", "127.0.0.1:0", "--config-file", &file];
         let refused = start(args.map(str::to_owned)).await.err();
         let refused = refused.ok_or_else(|| format!("{section} is taken"))?;
-        assert!(refused.to_string().contains(why), "{section}: {refused}");
+        assert!(refused.to_string().contains(reason), "{section}: {refused}");
     }
     Ok(())
 }

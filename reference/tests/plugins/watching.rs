@@ -56,18 +56,18 @@ async fn a_broken_change_is_told_and_leaves_everything() -> Done {
     let mut engine = Started::engine(["-w", "--addr", "127.0.0.1:0", &path])?;
     let address = engine.address("the engine is listening")?;
     fs::write(&file, "package a\n\nx := := 2\n")?;
-    let turn = "Processed file watch event.";
-    assert!(engine.says(turn)?, "{}", engine.log());
-    let event = engine.events(turn).remove(0);
-    let why = event["err"].as_str().unwrap_or_default();
+    let watch_message = "Processed file watch event.";
+    assert!(engine.wait_for_log(watch_message)?, "{}", engine.log());
+    let event = engine.events(watch_message).remove(0);
+    let reason = event["err"].as_str().unwrap_or_default();
     assert!(
-        why.contains("rego_parse_error") && event["duration"].is_number(),
+        reason.contains("rego_parse_error") && event["duration"].is_number(),
         "{event}"
     );
     // Changes of other files have no effect while one file is invalid.
-    let told = engine.events(turn).len();
+    let event_count = engine.events(watch_message).len();
     fs::write(folder.path().join("d.json"), r#"{"d": 1}"#)?;
-    let again = || (engine.events(turn).len() > told).then_some(());
+    let again = || (engine.events(watch_message).len() > event_count).then_some(());
     until("the next turn", again).await?;
     let (_, answer) = get(address, "/v1/data").await?;
     assert_eq!(answer["result"], json!({"a": {"x": 1}}));
@@ -108,8 +108,9 @@ async fn a_changed_configuration_is_read() -> Done {
         (r#"{"labels": {"region": "north"}}"#, "north"),
     ] {
         fs::write(&config, text)?;
-        let fits = |_, answer: &serde_json::Value| answer["result"]["labels"]["region"] == region;
-        environment.wait_for("/v1/config", fits).await?;
+        let has_region =
+            |_, answer: &serde_json::Value| answer["result"]["labels"]["region"] == region;
+        environment.wait_for("/v1/config", has_region).await?;
     }
     Ok(())
 }

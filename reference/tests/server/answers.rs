@@ -8,7 +8,7 @@ use reference::Running;
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 
-use crate::wire::{ask, connect, ending, engine, send};
+use crate::wire::{connect, ending, engine, send, send_request};
 
 /// Returns a document with JSON that is longer than all buffers between server and client.
 fn long() -> String {
@@ -21,7 +21,7 @@ async fn put(running: &Running, path: &str, body: &str) {
         "PUT {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
     );
-    let answer = ask(running, &text).await;
+    let answer = send_request(running, &text).await;
     let status = answer.lines().next().unwrap_or_default();
     assert!(status.contains(" 20"), "{status}");
 }
@@ -88,20 +88,20 @@ async fn status(running: &Running, path: &str) -> String {
     head
 }
 
-/// Repeats a request until its response begins with `wanted`; each earlier response begins with
-/// `before`.
-async fn ask_until(running: &Running, request: &str, wanted: &str, before: &str) {
-    let asked = async {
+/// Repeats a request until its response begins with `expected`; each earlier response begins with
+/// `interim`.
+async fn send_request_until(running: &Running, request: &str, expected: &str, interim: &str) {
+    let attempts = async {
         loop {
-            let answer = ask(running, request).await;
-            if answer.starts_with(wanted) {
+            let answer = send_request(running, request).await;
+            if answer.starts_with(expected) {
                 break;
             }
-            assert!(answer.starts_with(before), "{answer}");
+            assert!(answer.starts_with(interim), "{answer}");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    ending(wanted, asked).await;
+    ending(expected, attempts).await;
 }
 
 #[tokio::test]
@@ -126,15 +126,15 @@ async fn answers_that_nobody_reads_take_no_more_than_their_memory() {
     assert!(head.starts_with("HTTP/1.0 200"), "{head}");
     drop(silent);
     let again = "GET /v1/data/long HTTP/1.0\r\n\r\n";
-    ask_until(&running, again, "HTTP/1.0 200 ", "HTTP/1.0 503 ").await;
+    send_request_until(&running, again, "HTTP/1.0 200 ", "HTTP/1.0 503 ").await;
     running.shutdown().await;
 }
 
 /// Repeats a request until the response is 503, while the request on `other` is being read. Returns
 /// false if the server refused `other` instead: it may refuse either one.
-async fn refused_beside(running: &Running, request: &str, other: &TcpStream) -> bool {
+async fn is_refused_beside(running: &Running, request: &str, other: &TcpStream) -> bool {
     loop {
-        let answer = ask(running, request).await;
+        let answer = send_request(running, request).await;
         let other_is_read = other
             .try_read(&mut [0])
             .is_err_and(|failure| failure.kind() == std::io::ErrorKind::WouldBlock);
@@ -161,16 +161,16 @@ async fn bodies_take_no_more_than_their_memory() {
         loop {
             let mut slow = connect(&running).await;
             send(&mut slow, &beginning).await;
-            if refused_beside(&running, &large, &slow).await {
+            if is_refused_beside(&running, &large, &slow).await {
                 break slow;
             }
         }
     })
     .await;
-    let answer = ask(&running, &(post(2) + "{}")).await;
+    let answer = send_request(&running, &(post(2) + "{}")).await;
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     drop(slow);
-    ask_until(&running, &large, "HTTP/1.1 200 ", "HTTP/1.1 503 ").await;
+    send_request_until(&running, &large, "HTTP/1.1 200 ", "HTTP/1.1 503 ").await;
     running.shutdown().await;
 }
 
@@ -180,7 +180,7 @@ async fn decompressed_bodies_take_no_more_than_their_memory() {
     use tokio::io::AsyncWriteExt;
 
     let running = engine(&["--body-memory", "1MiB"]).await;
-    for (length, wanted) in [(100 << 10, "HTTP/1.1 200 "), (20 << 20, "HTTP/1.1 503 ")] {
+    for (length, expected) in [(100 << 10, "HTTP/1.1 200 "), (20 << 20, "HTTP/1.1 503 ")] {
         let text = format!(r#"{{"input":"{}"}}"#, "a".repeat(length));
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
         let body = encoder
@@ -199,7 +199,7 @@ async fn decompressed_bodies_take_no_more_than_their_memory() {
             panic!("{failure}");
         }
         let answer = crate::wire::all(&mut stream).await;
-        assert!(answer.starts_with(wanted), "{answer}");
+        assert!(answer.starts_with(expected), "{answer}");
     }
     running.shutdown().await;
 }

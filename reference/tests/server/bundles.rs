@@ -5,7 +5,7 @@ use std::path::Path;
 
 use reference::start;
 
-use crate::wire::{ask, engine};
+use crate::wire::{engine, send_request};
 
 /// Files of a signed bundle; the secret of its signature follows.
 const FILES: &[(&str, &str)] = &[
@@ -74,7 +74,7 @@ async fn a_signed_bundle_is_served_and_owned() {
         ("PUT /v1/data", "400", "can't write to document root"),
     ] {
         let headers = "Host: x\r\nConnection: close\r\nContent-Length: 2";
-        let answer = ask(
+        let answer = send_request(
             &running,
             &format!("{request} HTTP/1.1\r\n{headers}\r\n\r\n{{}}"),
         )

@@ -19,7 +19,7 @@ enum Disconnect {
 
 impl Disconnect {
     /// Disconnects. After a half-close, returns the connection, which can still be read.
-    async fn say(self, mut stream: TcpStream) -> Option<TcpStream> {
+    async fn disconnect(self, mut stream: TcpStream) -> Option<TcpStream> {
         match self {
             Self::Close => None,
             Self::HalfClose => {
@@ -41,16 +41,16 @@ fn request(path: &str) -> String {
 #[tokio::test]
 async fn nobody_waits_for_a_client_that_is_gone() {
     let many = request("/quick").repeat(1_200);
-    for behind in ["", "x", &request("/quick"), &many] {
+    for pipelined in ["", "x", &request("/quick"), &many] {
         for farewell in [Disconnect::Close, Disconnect::HalfClose, Disconnect::Reset] {
             let server = Server::start(&[]).await;
             let mut stream = server.connect().await;
-            send(&mut stream, &(request("/endless") + behind)).await;
-            server.begun(1).await;
+            send(&mut stream, &(request("/endless") + pipelined)).await;
+            server.wait_for_requests(1).await;
             tokio::time::sleep(Duration::from_millis(50)).await;
             assert_eq!(server.over(), 0, "{farewell:?}");
-            let _left = farewell.say(stream).await;
-            let what = format!("{farewell:?} behind {} bytes", behind.len());
+            let _left = farewell.disconnect(stream).await;
+            let what = format!("{farewell:?} behind {} bytes", pipelined.len());
             until(&what, || server.over() >= 1).await;
         }
     }
@@ -65,7 +65,7 @@ async fn a_client_that_closes_one_side_is_answered() {
     ];
     for (path, end) in cases {
         let server = Server::start(&[]).await;
-        let asked = async || {
+        let request_and_close = async || {
             let mut stream = server.connect().await;
             send(&mut stream, &request(path)).await;
             assert!(stream.shutdown().await.is_ok());
@@ -75,7 +75,7 @@ async fn a_client_that_closes_one_side_is_answered() {
         };
         // On a busy machine, short work may exceed the grace period of the server and be cancelled.
         let is_answered = async {
-            while !asked().await.ends_with(end) {
+            while !request_and_close().await.ends_with(end) {
                 assert_eq!(path, "/short");
             }
         };
@@ -95,7 +95,7 @@ async fn an_answer_that_is_not_taken_is_given_up() {
     let server = Server::start(&[]).await;
     let mut stream = server.connect_narrow().await;
     send(&mut stream, &request("/big")).await;
-    server.begun(1).await;
+    server.wait_for_requests(1).await;
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert_eq!(server.over(), 0, "all of the answer is sent already");
     drop(stream);
@@ -119,7 +119,7 @@ async fn streams_end_with_their_client() {
     let mut peer = Peer::begin(server.connect().await, &[]).await;
     let requests = [1, 3, 5].map(|stream| get(stream, "/endless"));
     peer.send(&requests.concat()).await;
-    server.begun(3).await;
+    server.wait_for_requests(3).await;
     peer.send(&frame(RST_STREAM, 0, 3, &8_u32.to_be_bytes()))
         .await;
     until("the end of one stream", || server.over() == 1).await;
@@ -140,7 +140,7 @@ async fn one_connection_is_answered_so_many_requests_at_once() {
     peer.send(&requests).await;
     let arrived = peer.until(RST_STREAM).await;
     assert_eq!(arrived.last(), Some(&(RST_STREAM, 257, 4)), "{arrived:?}");
-    server.begun(128).await;
+    server.wait_for_requests(128).await;
     drop(peer);
     until("the end of all streams", || server.over() == 128).await;
 }

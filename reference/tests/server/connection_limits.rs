@@ -8,7 +8,7 @@ use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 
 use crate::wire::{
-    GET, HANG_LIMIT, all, ask, assert_error, connect, connect_as, engine, send, until_read,
+    GET, HANG_LIMIT, all, assert_error, connect, connect_as, engine, send, send_request, until_read,
 };
 
 const KEPT: &str = "GET /health HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -44,7 +44,7 @@ async fn is_closed(stream: &mut TcpStream) -> bool {
 }
 
 /// Sends a request from a given loopback address.
-async fn ask_from(from: [u8; 4], to: SocketAddr, text: &str) -> String {
+async fn send_request_from(from: [u8; 4], to: SocketAddr, text: &str) -> String {
     let from = SocketAddr::from((from, 0));
     let mut stream = connect_as(to, |socket| socket.bind(from)).await;
     send(&mut stream, text).await;
@@ -54,7 +54,7 @@ async fn ask_from(from: [u8; 4], to: SocketAddr, text: &str) -> String {
 #[tokio::test]
 async fn the_longest_idle_makes_room() {
     let running = crowded("3").await;
-    let mut kept = busy(&running, KEPT).await;
+    let mut keep_alive = busy(&running, KEPT).await;
     let mut used_later = busy(&running, KEPT).await;
     let mut slow = busy(&running, SLOW_HEAD).await;
     send(&mut used_later, KEPT).await;
@@ -64,7 +64,7 @@ async fn the_longest_idle_makes_room() {
     let mut first = busy(&running, SLOW_BODY).await;
     assert!(is_closed(&mut slow).await);
     let mut second = busy(&running, SLOW_BODY).await;
-    assert!(is_closed(&mut kept).await);
+    assert!(is_closed(&mut keep_alive).await);
     send(&mut used_later, GET).await;
     let answer = all(&mut used_later).await;
     assert_eq!(answer.matches("HTTP/1.1 200").count(), 3, "{answer}");
@@ -88,7 +88,7 @@ async fn further_requests_wait_for_their_turn() {
         let early = tokio::time::timeout(Duration::from_millis(200), waiting.readable()).await;
         assert!(early.is_err(), "the connection did not wait");
     }
-    let answer = ask(&running, GET).await;
+    let answer = send_request(&running, GET).await;
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     drop(first);
     for mut waiting in [third, fourth] {
@@ -110,7 +110,7 @@ async fn an_address_has_a_share() {
     let third = busy(&running, DATA).await;
     let early = tokio::time::timeout(Duration::from_millis(200), third.readable()).await;
     assert!(early.is_err(), "the share is not half of all");
-    let answer = ask_from([127, 0, 0, 2], address, DATA).await;
+    let answer = send_request_from([127, 0, 0, 2], address, DATA).await;
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     drop((first, second, third));
     running.shutdown().await;
@@ -124,7 +124,7 @@ async fn an_address_has_a_share() {
     let running = engine(&flags).await;
     let first = busy(&running, SLOW_BODY).await;
     let second = busy(&running, SLOW_BODY).await;
-    let answer = ask(&running, DATA).await;
+    let answer = send_request(&running, DATA).await;
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     drop((first, second));
     running.shutdown().await;
@@ -151,7 +151,7 @@ async fn health_is_told_in_every_crowd() {
             crowd.push(stream);
         }
         for request in [GET, &GET.replace("health", "metrics")] {
-            let answer = ask(&running, request).await;
+            let answer = send_request(&running, request).await;
             assert!(answer.starts_with("HTTP/1.1 200"), "`{text}`: {answer}");
         }
         drop(crowd);

@@ -61,10 +61,10 @@ impl ControlPlane {
         let mut process = process.stderr(Stdio::piped()).spawn()?;
         let lines = BufReader::new(process.stderr.take().ok_or("no log")?).lines();
         let log = Arc::new(Mutex::new(String::new()));
-        let kept = Arc::clone(&log);
+        let log_writer = Arc::clone(&log);
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
-                let mut log = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut log = log_writer.lock().unwrap_or_else(PoisonError::into_inner);
                 log.push_str(&line);
                 log.push('\n');
             }
@@ -91,9 +91,9 @@ impl ControlPlane {
 
     /// Waits until the log contains a string.
     fn wait_for(&mut self, words: &str) -> Done {
-        let begun = Instant::now();
+        let started = Instant::now();
         while !self.log().contains(words) {
-            if begun.elapsed() > HANG_LIMIT || self.process.try_wait()?.is_some() {
+            if started.elapsed() > HANG_LIMIT || self.process.try_wait()?.is_some() {
                 return Err(format!("no `{words}` in: {}", self.log()).into());
             }
             std::thread::sleep(Duration::from_millis(10));
@@ -111,8 +111,8 @@ impl ControlPlane {
     }
 
     /// Sends a request on a new connection; returns the status and the body.
-    async fn ask(&self, method: &str, target: &str, body: &str) -> Done<(u16, String)> {
-        ask(
+    async fn send_request(&self, method: &str, target: &str, body: &str) -> Done<(u16, String)> {
+        send_request(
             &mut self.connect().await?,
             "admin-key",
             method,
@@ -124,7 +124,7 @@ impl ControlPlane {
 }
 
 /// Sends a request on an existing connection; returns the status and the body.
-async fn ask(
+async fn send_request(
     stream: &mut BufStream<TcpStream>,
     key: &str,
     method: &str,
@@ -174,20 +174,45 @@ async fn a_hangup_changes_the_keys_of_open_connections() -> Done {
         let mut plane = ControlPlane::start(folder.path(), "", role)?;
         let mut open = plane.connect().await?;
         let list = "/v1/bundles";
-        assert_eq!(ask(&mut open, "admin-key", "GET", list, "").await?.0, 200);
-        assert_eq!(ask(&mut open, "late-key", "GET", list, "").await?.0, 401);
+        assert_eq!(
+            send_request(&mut open, "admin-key", "GET", list, "")
+                .await?
+                .0,
+            200
+        );
+        assert_eq!(
+            send_request(&mut open, "late-key", "GET", list, "")
+                .await?
+                .0,
+            401
+        );
         let config = folder.path().join("config.yaml");
         fs::write(&config, TOKENS.replace("admin-key", "late-key"))?;
         kill_process(plane.pid()?, Signal::HUP)?;
         plane.wait_for("the control plane's configuration was read again")?;
-        assert_eq!(ask(&mut open, "admin-key", "GET", list, "").await?.0, 401);
-        assert_eq!(ask(&mut open, "late-key", "GET", list, "").await?.0, 200);
+        assert_eq!(
+            send_request(&mut open, "admin-key", "GET", list, "")
+                .await?
+                .0,
+            401
+        );
+        assert_eq!(
+            send_request(&mut open, "late-key", "GET", list, "")
+                .await?
+                .0,
+            200
+        );
         fs::write(&config, "tokens: [")?;
         kill_process(plane.pid()?, Signal::HUP)?;
         plane
             .wait_for("the control plane's configuration cannot be reloaded and stays unchanged")?;
         assert!(plane.log().contains("config.yaml:"), "{}", plane.log());
-        assert_eq!(ask(&mut open, "late-key", "GET", list, "").await?.0, 200);
+        assert_eq!(
+            send_request(&mut open, "late-key", "GET", list, "")
+                .await?
+                .0,
+            200
+        );
         kill_process(plane.pid()?, Signal::TERM)?;
         assert!(plane.process.wait()?.success());
     }
@@ -199,12 +224,15 @@ async fn a_hangup_changes_the_keys_of_open_connections() -> Done {
 async fn a_full_disk_is_unavailable_until_there_is_room() -> Done {
     let folder = folder()?;
     let plane = ControlPlane::start(folder.path(), "ulimit -S -f 4096;", "control")?;
-    assert_eq!(plane.ask("PUT", "/v1/sources/s", "{}").await?.0, 200);
+    assert_eq!(
+        plane.send_request("PUT", "/v1/sources/s", "{}").await?.0,
+        200
+    );
     let document = format!("\"{}\"", "x".repeat(100_000));
     let mut stored = 0;
     let refused = loop {
         let target = format!("/v1/sources/s/data/d{stored}");
-        match plane.ask("PUT", &target, &document).await? {
+        match plane.send_request("PUT", &target, &document).await? {
             (200, _) if stored < 1_000 => stored += 1,
             refused => break refused,
         }
@@ -213,38 +241,40 @@ async fn a_full_disk_is_unavailable_until_there_is_room() -> Done {
     assert!(refused.1.contains("\"unavailable\""), "{refused:?}");
     for at in 0..stored {
         let target = format!("/v1/sources/s/data/d{at}");
-        assert_eq!(plane.ask("GET", &target, "").await?.0, 200, "{at}");
+        assert_eq!(plane.send_request("GET", &target, "").await?.0, 200, "{at}");
     }
-    let begun = Instant::now();
+    let started = Instant::now();
     loop {
-        let (status, body) = plane.ask("GET", "/health", "").await?;
+        let (status, body) = plane.send_request("GET", "/health", "").await?;
         if status == 500 && (body.contains("disk fails") || body.contains("full")) {
             break;
         }
-        assert!(begun.elapsed() < HANG_LIMIT, "{status} {body}");
+        assert!(started.elapsed() < HANG_LIMIT, "{status} {body}");
         // The health check may find space for its small write when there is none for a document.
-        plane.ask("PUT", "/v1/sources/s/data/small", "1").await?;
+        plane
+            .send_request("PUT", "/v1/sources/s/data/small", "1")
+            .await?;
     }
     let unlimited = Rlimit {
         current: None,
         maximum: None,
     };
     prlimit(Some(plane.pid()?), Resource::Fsize, unlimited)?;
-    let begun = Instant::now();
+    let started = Instant::now();
     while plane
-        .ask("PUT", "/v1/sources/s/data/more", &document)
+        .send_request("PUT", "/v1/sources/s/data/more", &document)
         .await?
         .0
         != 200
     {
-        assert!(begun.elapsed() < HANG_LIMIT);
+        assert!(started.elapsed() < HANG_LIMIT);
     }
-    while plane.ask("GET", "/health", "").await?.0 != 200 {
-        assert!(begun.elapsed() < HANG_LIMIT);
+    while plane.send_request("GET", "/health", "").await?.0 != 200 {
+        assert!(started.elapsed() < HANG_LIMIT);
     }
     for at in 0..stored {
         let target = format!("/v1/sources/s/data/d{at}");
-        assert_eq!(plane.ask("GET", &target, "").await?.0, 200, "{at}");
+        assert_eq!(plane.send_request("GET", &target, "").await?.0, 200, "{at}");
     }
     Ok(())
 }
@@ -287,16 +317,16 @@ async fn a_killed_rotation_leaves_all_secrets_with_one_key() -> Done {
     };
     let first = key_ids(folder.path()).await?;
     assert_eq!(first.len(), 1, "{first:?}");
-    let begun = Instant::now();
+    let started = Instant::now();
     let done = rotate("old", "new").output()?;
-    let mut took = begun.elapsed();
-    let said = String::from_utf8_lossy(&done.stdout);
+    let mut took = started.elapsed();
+    let output = String::from_utf8_lossy(&done.stdout);
     assert!(
         done.status.success(),
         "{}",
         String::from_utf8_lossy(&done.stderr)
     );
-    assert_eq!(said, "1500 secrets are encrypted with the new key\n");
+    assert_eq!(output, "1500 secrets are encrypted with the new key\n");
     let second = key_ids(folder.path()).await?;
     assert!(second.len() == 1 && second != first, "{second:?}");
     let (mut now, mut killed, mut names) = (second, 0, ["new", "old"]);

@@ -1,6 +1,6 @@
 //! Invalid requests: the responses have the same error objects as all others.
 
-use crate::wire::{ask, assert_error, engine, parts};
+use crate::wire::{assert_error, engine, parts, send_request};
 
 #[tokio::test]
 async fn refusals_are_error_objects_and_end_the_connection() {
@@ -37,7 +37,7 @@ async fn refusals_are_error_objects_and_end_the_connection() {
     ] {
         let start: String = text.chars().take(60).collect();
         // The server closes the connection, and does not respond to the following request.
-        let answer = ask(&running, &format!("{text}{health}")).await;
+        let answer = send_request(&running, &format!("{text}{health}")).await;
         assert_error(&answer, status, &start);
         assert!(
             parts(&answer).2,
@@ -50,7 +50,7 @@ async fn refusals_are_error_objects_and_end_the_connection() {
         );
         // Requests before the invalid one get their responses, with or without a body.
         let empty = "PUT /v1/data/a HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n1";
-        let answer = ask(&running, &format!("{health}{empty}{text}")).await;
+        let answer = send_request(&running, &format!("{health}{empty}{text}")).await;
         assert!(answer.starts_with("HTTP/1.1 200 "), "`{start}`: {answer}");
         let last = answer.rfind("HTTP/1.1 ").and_then(|at| answer.get(at..));
         assert_error(last.unwrap_or_default(), status, &start);
@@ -70,13 +70,13 @@ async fn slow_requests_are_told_so() {
     let slow_bodies = engine(&["--body-timeout", "300ms"]).await;
     let head = "GET /health HTTP/1.1\r\nHost:";
     let body = "PUT /v1/data/a HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n123";
-    let whole = "GET /health HTTP/1.1\r\nHost: x\r\n\r\n";
+    let complete = "GET /health HTTP/1.1\r\nHost: x\r\n\r\n";
     let (slow, word, late, nothing, idle) = tokio::join!(
-        ask(&slow_heads, head),
-        ask(&slow_heads, "GET"),
-        ask(&slow_bodies, body),
-        ask(&slow_heads, ""),
-        ask(&slow_heads, whole),
+        send_request(&slow_heads, head),
+        send_request(&slow_heads, "GET"),
+        send_request(&slow_bodies, body),
+        send_request(&slow_heads, ""),
+        send_request(&slow_heads, complete),
     );
     for (answer, text) in [(slow, head), (word, "GET"), (late, body)] {
         assert_error(&answer, "408", text);

@@ -7,7 +7,7 @@ use reference::Running;
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 
-use crate::wire::{GET, HANG_LIMIT, all, ask, connect, ending, engine, send};
+use crate::wire::{GET, HANG_LIMIT, all, connect, ending, engine, send, send_request};
 
 /// Policy in which the cost of `p` is the sixth power of the length of `input.l`.
 const POLICY: &str = "package t\n\
@@ -31,7 +31,7 @@ const LONG: u32 = 1_000;
 /// Starts an engine with the policy and further flags.
 async fn loaded(flags: &[&str]) -> Running {
     let running = engine(flags).await;
-    let answer = ask(&running, &last("PUT /v1/policies/t", POLICY)).await;
+    let answer = send_request(&running, &last("PUT /v1/policies/t", POLICY)).await;
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     running
 }
@@ -42,7 +42,7 @@ fn list(length: u32) -> String {
     numbers.join(", ")
 }
 
-fn asked(length: u32) -> String {
+fn input_of_length(length: u32) -> String {
     format!("{{\"input\": {{\"l\": [{}]}}}}", list(length))
 }
 
@@ -54,7 +54,7 @@ async fn flood(
     count: usize,
 ) -> Vec<TcpStream> {
     for _ in 0..5 {
-        let answer = ask(running, &last(line, &body(1))).await;
+        let answer = send_request(running, &last(line, &body(1))).await;
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     }
     let mut open = Vec::new();
@@ -69,7 +69,7 @@ async fn flood(
 
 /// Asserts that the engine is healthy.
 async fn assert_healthy(running: &Running) {
-    let answer = ask(running, GET).await;
+    let answer = send_request(running, GET).await;
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 
@@ -86,11 +86,11 @@ async fn what_was_quick_holds_up_nobody_when_it_is_not() {
         )
     };
     let running = loaded(&ENDLESS).await;
-    let decisions = flood(&running, "POST /v1/data/t/p", asked, 4).await;
+    let decisions = flood(&running, "POST /v1/data/t/p", input_of_length, 4).await;
     let residuals = flood(&running, "POST /v1/compile", residual, 4).await;
     for _ in 0..3 {
         assert_healthy(&running).await;
-        let answer = ask(
+        let answer = send_request(
             &running,
             &last("POST /v1/data/t/q", "{\"input\": {\"x\": 1}}"),
         )
@@ -105,18 +105,18 @@ async fn what_was_quick_holds_up_nobody_when_it_is_not() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_endless_evaluations_leave_room_for_others() {
     let running = loaded(&ENDLESS).await;
-    let open = flood(&running, "POST /v1/data/t/p", asked, 64).await;
+    let open = flood(&running, "POST /v1/data/t/p", input_of_length, 64).await;
     // A request that takes several time slices does not delay quick requests.
     let mut long = connect(&running).await;
     let line = "POST /v1/data/t/p";
-    send(&mut long, &request(line, &asked(8), "")).await;
+    send(&mut long, &request(line, &input_of_length(8), "")).await;
     let mut stream = connect(&running).await;
     for at in 0..40 {
-        let question = match at % 2 {
+        let next_request = match at % 2 {
             0 => request("GET /health", "", ""),
             _ => request("POST /v1/data/t/q", "{\"input\": {\"x\": 1}}", ""),
         };
-        send(&mut stream, &question).await;
+        send(&mut stream, &next_request).await;
         let mut head = [0; 512];
         let read = ending("an answer", stream.read(&mut head)).await;
         let read = read.unwrap_or_default();
@@ -126,7 +126,7 @@ async fn many_endless_evaluations_leave_room_for_others() {
     let early = tokio::time::timeout(Duration::ZERO, long.readable()).await;
     assert!(early.is_err(), "the quick ones take turns with the others");
     // A longer request also gets time slices.
-    let answer = ask(&running, &last(line, &asked(4))).await;
+    let answer = send_request(&running, &last(line, &input_of_length(4))).await;
     assert!(answer.contains("\"result\":0"), "{answer}");
     drop((open, long));
     ending("the engine", running.shutdown()).await;
@@ -134,7 +134,7 @@ async fn many_endless_evaluations_leave_room_for_others() {
 
 #[tokio::test]
 async fn evaluations_have_limits() {
-    for (flags, path, n, status, told) in [
+    for (flags, path, n, status, part) in [
         (
             ["--evaluation-timeout", "200ms"],
             "p",
@@ -166,12 +166,12 @@ async fn evaluations_have_limits() {
     ] {
         let running = loaded(&flags).await;
         let line = format!("POST /v1/data/t/{path}");
-        let answer = ask(&running, &last(&line, &asked(n))).await;
+        let answer = send_request(&running, &last(&line, &input_of_length(n))).await;
         assert!(
             answer.starts_with(&format!("HTTP/1.1 {status} ")),
             "{flags:?}: {answer}"
         );
-        assert!(answer.contains(told), "{flags:?}: {answer}");
+        assert!(answer.contains(part), "{flags:?}: {answer}");
         let is_unavailable = status == "503";
         let waits = answer
             .to_ascii_lowercase()
@@ -202,11 +202,11 @@ async fn the_program_ends_within_the_grace_period() -> Result<(), Box<dyn std::e
         .stderr(Stdio::null())
         .spawn()?;
     let mut program = Program(child);
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut stream = loop {
         match TcpStream::connect(&address).await {
             Ok(stream) => break stream,
-            Err(why) if begun.elapsed() > HANG_LIMIT => return Err(why.into()),
+            Err(reason) if started.elapsed() > HANG_LIMIT => return Err(reason.into()),
             Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
         }
     };
@@ -215,7 +215,7 @@ async fn the_program_ends_within_the_grace_period() -> Result<(), Box<dyn std::e
     let mut open = Vec::new();
     for n in [1, 1, 1, 1, 1, LONG, LONG, LONG] {
         let mut stream = TcpStream::connect(&address).await?;
-        send(&mut stream, &last("POST /v1/data/t/p", &asked(n))).await;
+        send(&mut stream, &last("POST /v1/data/t/p", &input_of_length(n))).await;
         match n {
             1 => drop(all(&mut stream).await),
             _ => open.push(stream),

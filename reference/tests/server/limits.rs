@@ -3,16 +3,16 @@
 use std::time::{Duration, Instant};
 
 use crate::service::Server;
-use crate::wire::{GET, all, ask, engine, send};
+use crate::wire::{GET, all, engine, send, send_request};
 
 #[tokio::test]
 async fn a_request_is_answered() {
     let running = engine(&[]).await;
-    let answer = ask(&running, GET).await;
+    let answer = send_request(&running, GET).await;
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
     assert!(answer.ends_with("\r\n\r\n{}\n"), "{answer}");
     let put = "PUT /v1/data/a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{\"\r\n5\r\nx\":1}\r\n0\r\n\r\n";
-    let answer = ask(
+    let answer = send_request(
         &running,
         &format!("{put}HEAD /v1/data/a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"),
     )
@@ -69,7 +69,7 @@ async fn what_is_no_request_is_refused() {
         (&long_head, "431"),
         (&many, "431"),
     ] {
-        let answer = ask(&running, text).await;
+        let answer = send_request(&running, text).await;
         let line = answer.lines().next().unwrap_or_default();
         assert!(
             line.contains(status),
@@ -77,7 +77,7 @@ async fn what_is_no_request_is_refused() {
             text.get(..30).unwrap_or(text)
         );
     }
-    let answer = ask(&running, GET).await;
+    let answer = send_request(&running, GET).await;
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     running.shutdown().await;
 }
@@ -101,10 +101,10 @@ async fn slow_clients_are_let_go() {
             "HTTP/1.1 408 ",
         ),
     ] {
-        let begun = Instant::now();
-        let answered = ask(running, text).await;
+        let started = Instant::now();
+        let answered = send_request(running, text).await;
         assert!(answered.starts_with(answer), "`{text}`: {answered}");
-        assert!(begun.elapsed() >= Duration::from_millis(250), "`{text}`");
+        assert!(started.elapsed() >= Duration::from_millis(250), "`{text}`");
     }
     slow_heads.shutdown().await;
     slow_bodies.shutdown().await;
@@ -127,7 +127,7 @@ async fn a_body_has_a_limit() {
         let text = format!(
             "PUT /v1/data/a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{head}\r\n\r\n{body}"
         );
-        let answer = ask(&running, &text).await;
+        let answer = send_request(&running, &text).await;
         assert!(
             answer.starts_with(&format!("HTTP/1.1 {status} ")),
             "{head}: {answer}"

@@ -22,14 +22,14 @@ pub(crate) const BIG: usize = 32 << 20;
 #[derive(Default)]
 pub(crate) struct Work {
     /// Number of requests received.
-    begun: AtomicUsize,
+    started_requests: AtomicUsize,
     /// Number of requests that have ended or were cancelled.
     over: AtomicUsize,
 }
 
 impl Service for Work {
     async fn answer(self: &Arc<Self>, request: Request) -> Reply {
-        self.begun.fetch_add(1, Ordering::SeqCst);
+        self.started_requests.fetch_add(1, Ordering::SeqCst);
         let (work, cancelled) = (Arc::clone(self), Arc::clone(&request.cancelled));
         tokio::spawn(async move {
             is_set(&cancelled).await;
@@ -105,9 +105,12 @@ impl Server {
     }
 
     /// Waits until the server has received a number of requests.
-    pub(crate) async fn begun(&self, count: usize) {
+    pub(crate) async fn wait_for_requests(&self, count: usize) {
         let what = format!("{count} requests");
-        until(&what, || self.work.begun.load(Ordering::SeqCst) >= count).await;
+        until(&what, || {
+            self.work.started_requests.load(Ordering::SeqCst) >= count
+        })
+        .await;
     }
 
     /// Returns the number of requests that have ended or were cancelled.

@@ -15,11 +15,11 @@ const TIMEOUT: [&str; 2] = ["--write-timeout", "600ms"];
 async fn who_does_not_read_is_cut_off() {
     let server = Server::start(&TIMEOUT).await;
     let mut stream = server.connect_narrow().await;
-    let begun = Instant::now();
+    let started = Instant::now();
     send(&mut stream, REQUEST).await;
-    server.begun(1).await;
+    server.wait_for_requests(1).await;
     until("the end of the answer", || server.over() == 1).await;
-    assert!(begun.elapsed() >= Duration::from_millis(500));
+    assert!(started.elapsed() >= Duration::from_millis(500));
     let read = all(&mut stream).await;
     assert!(read.len() < BIG, "{} bytes", read.len());
 }

@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 
 use crate::frames::{DATA, GO_AWAY, Peer, get};
 use crate::service::Server;
-use crate::wire::{GET, all, ask, connect, ending, engine, send, until};
+use crate::wire::{GET, all, connect, ending, engine, send, send_request, until};
 
 #[tokio::test]
 async fn open_requests_end_before_the_server_does() {
@@ -20,7 +20,7 @@ async fn open_requests_end_before_the_server_does() {
     let head = "PUT /v1/data/a HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n1";
     send(&mut open, head).await;
     // The response to another request proves that the server has read the first one.
-    ask(&running, GET).await;
+    send_request(&running, GET).await;
     let address = running.engine;
     let stopping = tokio::spawn(running.shutdown());
     while let Some(address) = address
@@ -44,10 +44,10 @@ async fn the_grace_period_ends() {
         "PUT /v1/data/a HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n1",
     )
     .await;
-    ask(&running, GET).await;
-    let begun = Instant::now();
+    send_request(&running, GET).await;
+    let started = Instant::now();
     running.shutdown().await;
-    assert!(begun.elapsed() >= Duration::from_millis(900));
+    assert!(started.elapsed() >= Duration::from_millis(900));
     assert_eq!(all(&mut open).await, "");
 }
 
@@ -76,7 +76,11 @@ async fn the_wait_period_goes_on_as_before() {
 const PROMPT: Duration = Duration::from_millis(100);
 
 /// Sends requests on consecutive connections until they are refused, and counts the responses.
-async fn ask_until_refused(address: SocketAddr, request: &str, answered: Arc<AtomicUsize>) {
+async fn send_requests_until_refused(
+    address: SocketAddr,
+    request: &str,
+    answered: Arc<AtomicUsize>,
+) {
     loop {
         // The server starts to wait for the next request at this time or later.
         let mut since = Instant::now();
@@ -87,7 +91,7 @@ async fn ask_until_refused(address: SocketAddr, request: &str, answered: Arc<Ato
         };
         // Sends requests on the connection until the server closes it.
         loop {
-            let begun = Instant::now();
+            let started = Instant::now();
             let mut bytes = vec![0; 4096];
             let sent = stream.write_all(request.as_bytes()).await;
             let took = since.elapsed();
@@ -102,7 +106,7 @@ async fn ask_until_refused(address: SocketAddr, request: &str, answered: Arc<Ato
                 break;
             }
             answered.fetch_add(1, Ordering::Relaxed);
-            since = begun;
+            since = started;
             if answer.contains("connection: close") {
                 break;
             }
@@ -119,9 +123,13 @@ async fn no_connection_is_reset() {
                 panic!("no engine is listening");
             };
             let counts: [Arc<AtomicUsize>; 8] = Default::default();
-            let clients = counts
-                .each_ref()
-                .map(|count| tokio::spawn(ask_until_refused(address, request, Arc::clone(count))));
+            let clients = counts.each_ref().map(|count| {
+                tokio::spawn(send_requests_until_refused(
+                    address,
+                    request,
+                    Arc::clone(count),
+                ))
+            });
             let are_answered = || counts.iter().all(|count| count.load(Ordering::Relaxed) > 9);
             until("ten answers for each", are_answered).await;
             running.shutdown().await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::wire::{all, ask, connect, engine, send};
+use crate::wire::{all, connect, engine, send, send_request};
 
 fn get(target: &str) -> String {
     format!("GET {target} HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -46,9 +46,9 @@ async fn raw_bytes_are_served_like_their_escapes() {
         ("http://x/health#x", "http://x/health%23x", "404"),
         ("/health#/v1/data", "/health%23/v1/data", "404"),
     ] {
-        let answer = ask(&running, &closing(raw)).await;
+        let answer = send_request(&running, &closing(raw)).await;
         assert_eq!(statuses(&answer), [status], "{answer}");
-        let same = ask(&running, &closing(escaped)).await;
+        let same = send_request(&running, &closing(escaped)).await;
         assert_eq!(body(&answer), body(&same), "{raw}");
     }
     running.shutdown().await;
@@ -79,7 +79,7 @@ async fn raw_bytes_are_served_behind_other_requests() {
     ]
     .concat();
     let expected = ["204", "200", "204", "200", "204", "200", "200", "404"];
-    let answers = ask(&running, &text).await;
+    let answers = send_request(&running, &text).await;
     assert_eq!(statuses(&answers), expected, "{answers}");
     let mut stream = connect(&running).await;
     for piece in text.as_bytes().chunks(7) {
@@ -88,7 +88,7 @@ async fn raw_bytes_are_served_behind_other_requests() {
     }
     let answers = all(&mut stream).await;
     assert_eq!(statuses(&answers), expected, "{answers}");
-    let stored = ask(&running, &closing("/v1/data/a")).await;
+    let stored = send_request(&running, &closing("/v1/data/a")).await;
     assert!(stored.contains(r##""GET /\" HTTP/1.1\r\n#""##), "{stored}");
     running.shutdown().await;
 }
@@ -99,7 +99,7 @@ async fn a_connection_ends_behind_chunks_that_are_not_read() {
     let running = engine(&["--set", "server.decoding.max_length=4"]).await;
     let chunked = "PUT /v1/data/c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n\
                    8\r\n12345678\r\n0\r\n\r\n";
-    let answers = ask(&running, &format!("{chunked}{}", get("/health"))).await;
+    let answers = send_request(&running, &format!("{chunked}{}", get("/health"))).await;
     assert_eq!(statuses(&answers), ["400"], "{answers}");
     running.shutdown().await;
 }

@@ -22,7 +22,7 @@ fn certificate() -> CertifiedKey<KeyPair> {
 
 /// Generates a client certificate that is also a CA, as `openssl req -x509` does.
 fn client_certificate() -> CertifiedKey<KeyPair> {
-    let made = KeyPair::generate().and_then(|signing_key| {
+    let generated = KeyPair::generate().and_then(|signing_key| {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params
@@ -34,7 +34,7 @@ fn client_certificate() -> CertifiedKey<KeyPair> {
         let cert = params.self_signed(&signing_key)?;
         Ok(CertifiedKey { cert, signing_key })
     });
-    match made {
+    match generated {
         Ok(certificate) => certificate,
         Err(failure) => panic!("no certificate: {failure}"),
     }
@@ -52,15 +52,15 @@ fn store(folder: &Path, certificate: &CertifiedKey<KeyPair>) {
 }
 
 /// Sends a request over TLS; the client trusts only the given certificate.
-async fn ask(
+async fn send_request(
     running: &Running,
     trusted: &CertificateDer<'static>,
 ) -> Result<String, std::io::Error> {
-    ask_as(running, trusted, None).await
+    send_request_as(running, trusted, None).await
 }
 
 /// Sends a request over TLS with a client certificate.
-async fn ask_as(
+async fn send_request_as(
     running: &Running,
     trusted: &CertificateDer<'static>,
     client: Option<&CertifiedKey<KeyPair>>,
@@ -116,19 +116,25 @@ async fn a_changed_certificate_is_used() {
     let (old, new) = (certificate(), certificate());
     store(folder.path(), &old);
     let running = tls_engine(folder.path(), &[]).await;
-    let answer = ask(&running, old.cert.der()).await.unwrap_or_default();
+    let answer = send_request(&running, old.cert.der())
+        .await
+        .unwrap_or_default();
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    assert!(ask(&running, new.cert.der()).await.is_err());
+    assert!(send_request(&running, new.cert.der()).await.is_err());
     // A certificate without its key, or an invalid one, is not used; the old one stays in effect.
     for text in [new.cert.pem(), "nonsense".to_owned()] {
         assert!(fs::write(folder.path().join("cert.pem"), text).is_ok());
-        let answer = ask(&running, old.cert.der()).await.unwrap_or_default();
+        let answer = send_request(&running, old.cert.der())
+            .await
+            .unwrap_or_default();
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     }
     store(folder.path(), &new);
-    let answer = ask(&running, new.cert.der()).await.unwrap_or_default();
+    let answer = send_request(&running, new.cert.der())
+        .await
+        .unwrap_or_default();
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    assert!(ask(&running, old.cert.der()).await.is_err());
+    assert!(send_request(&running, old.cert.der()).await.is_err());
     running.shutdown().await;
 }
 
@@ -155,7 +161,7 @@ async fn clients_show_a_certificate_when_that_is_demanded() {
     assert!(fs::write(&known, client.cert.pem() + &signer.cert.pem()).is_ok());
     let known = known.to_string_lossy();
     let ca = ["--tls-ca-cert-file", &*known];
-    for (scheme, shown, served) in [
+    for (scheme, presented, served) in [
         ("off", None, true),
         ("token", None, true),
         ("tls", None, false),
@@ -165,7 +171,7 @@ async fn clients_show_a_certificate_when_that_is_demanded() {
     ] {
         let flags = [&ca[..], &["--authentication", scheme]].concat();
         let running = tls_engine(folder.path(), &flags).await;
-        let answer = ask_as(&running, server.cert.der(), shown).await;
+        let answer = send_request_as(&running, server.cert.der(), presented).await;
         let answer = answer.unwrap_or_default();
         assert_eq!(
             answer.starts_with("HTTP/1.1 200"),
@@ -201,7 +207,7 @@ async fn policies_see_the_certificate_of_the_client() {
         "--authorization",
         "basic",
     ];
-    for (scheme, shown) in [
+    for (scheme, expected) in [
         (
             "tls",
             r#"CN=ann\\, the first,O=example of [\"ann, the first\"]"#,
@@ -211,9 +217,9 @@ async fn policies_see_the_certificate_of_the_client() {
         let policy = policy.to_string_lossy();
         let flags = [&flags[..], &["--authentication", scheme, &*policy]].concat();
         let running = tls_engine(folder.path(), &flags).await;
-        let answer = ask_as(&running, server.cert.der(), Some(&client)).await;
+        let answer = send_request_as(&running, server.cert.der(), Some(&client)).await;
         let answer = answer.unwrap_or_default();
-        assert!(answer.contains(shown), "{scheme}: {answer}");
+        assert!(answer.contains(expected), "{scheme}: {answer}");
         running.shutdown().await;
     }
 }

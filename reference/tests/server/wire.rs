@@ -72,7 +72,7 @@ pub(crate) async fn all(stream: &mut (impl AsyncRead + Unpin)) -> String {
 }
 
 /// Sends a string on a new connection; returns all responses.
-pub(crate) async fn ask(running: &Running, text: &str) -> String {
+pub(crate) async fn send_request(running: &Running, text: &str) -> String {
     let mut stream = connect(running).await;
     send(&mut stream, text).await;
     all(&mut stream).await
@@ -99,9 +99,9 @@ pub(crate) async fn connect_as(
 }
 
 /// Polls a condition until it is true.
-pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) async fn until(what: &str, mut condition: impl FnMut() -> bool) {
     let end = Instant::now() + HANG_LIMIT;
-    while !holds() {
+    while !condition() {
         assert!(Instant::now() < end, "in vain: {what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }

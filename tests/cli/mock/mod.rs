@@ -30,16 +30,16 @@ const HUNG: Duration = Duration::from_millis(300);
 fn records() {
     let mock = Mock::start(&["policy.rego", "data.json"]);
     let headers = "X-One: 1\r\nx-one: 2\r\nContent-Type: application/json\r\n";
-    let answer = mock.ask_with(
+    let answer = mock.send_with_headers(
         "engine",
         "PUT /v1/data/a%2Fb/c?x=%20&pretty",
         headers,
         b"{\"n\": 1.50}",
     );
     assert_eq!(answer.status, 204, "{answer:?}");
-    assert_eq!(mock.ask("GET /nothing/here", "").status, 404);
+    assert_eq!(mock.send("GET /nothing/here", "").status, 404);
     assert_eq!(
-        mock.ask_with("engine", "POST /v1/data", "", b"\xff\xfe")
+        mock.send_with_headers("engine", "POST /v1/data", "", b"\xff\xfe")
             .status,
         400
     );
@@ -94,19 +94,20 @@ fn decides() {
         "--engine-arg=--set=default_decision=/x/y/admins",
     ]);
     assert_eq!(
-        mock.ask("GET /v1/data/x/y/admins", "").json(),
+        mock.send("GET /v1/data/x/y/admins", "").json(),
         json!({"result": ["ann"]})
     );
-    assert_eq!(mock.ask("POST /", "").json(), json!(["ann"]));
+    assert_eq!(mock.send("POST /", "").json(), json!(["ann"]));
     // The mock passes on responses that only the engine can produce.
-    let head = mock.ask("HEAD /health", "");
+    let head = mock.send("HEAD /health", "");
     assert!(
         (200..500).contains(&head.status) && head.body.is_empty(),
         "{head:?}"
     );
-    let unknown = mock.ask("PURGE /v1/data", "");
+    let unknown = mock.send("PURGE /v1/data", "");
     assert_eq!(unknown.status, 405, "{unknown:?}");
-    let packed = mock.ask_with("engine", "GET /v1/config", "Accept-Encoding: gzip\r\n", b"");
+    let packed =
+        mock.send_with_headers("engine", "GET /v1/config", "Accept-Encoding: gzip\r\n", b"");
     assert_eq!(packed.status, 200, "{packed:?}");
 }
 
@@ -118,21 +119,21 @@ fn serves_control() {
     ]);
     assert_eq!(mock.ready.get("control_token"), Some(&json!("secret")));
     let token = "Authorization: Bearer secret\r\n";
-    let ask = |line: &str, headers: &str, body: &str| {
-        mock.ask_with("control", line, headers, body.as_bytes())
+    let send = |line: &str, headers: &str, body: &str| {
+        mock.send_with_headers("control", line, headers, body.as_bytes())
     };
-    assert_eq!(ask("GET /v1/sources", "", "").status, 401);
-    let put = ask("PUT /v1/sources/s", token, "{}");
+    assert_eq!(send("GET /v1/sources", "", "").status, 401);
+    let put = send("PUT /v1/sources/s", token, "{}");
     assert_eq!(put.status, 200, "{put:?}");
     let sources = |headers: &str| {
-        let answer = ask("GET /v1/sources", headers, "").json();
+        let answer = send("GET /v1/sources", headers, "").json();
         answer.get("result").and_then(Value::as_array).map(Vec::len)
     };
     assert_eq!(sources(token), Some(1));
     let broken = format!("{token}Conformance-Fault: no-sources\r\n");
     assert_eq!(sources(&broken), Some(0));
-    let seen = mock.requests("?api=control");
-    assert_eq!(seen.len(), 4, "{seen:?}");
+    let requests = mock.requests("?api=control");
+    assert_eq!(requests.len(), 4, "{requests:?}");
     assert!(mock.requests("?api=engine").is_empty());
     mock.switch("POST /reset", "");
     assert_eq!(sources(token), Some(0));
@@ -221,24 +222,28 @@ fn breaks_answers() {
     assert!(page.head.contains("content-type: text/html"), "{page:?}");
     let line = "POST /v0/data/authz/allow";
     let undefined = "Conformance-Fault: undefined-document\r\n";
-    assert_eq!(mock.ask_with("engine", line, undefined, b"").status, 404);
+    assert_eq!(
+        mock.send_with_headers("engine", line, undefined, b"")
+            .status,
+        404
+    );
     // The engine evaluates `If-None-Match`, but not with the fault `expired-etag`.
-    let kept = |headers: &str| {
+    let status_with = |headers: &str| {
         let headers = format!("If-None-Match: *\r\n{headers}");
-        mock.ask_with("engine", "PUT /v1/data/admins", &headers, b"[]")
+        mock.send_with_headers("engine", "PUT /v1/data/admins", &headers, b"[]")
             .status
     };
-    assert_eq!(kept(""), 304);
-    assert_eq!(kept("Conformance-Fault: expired-etag\r\n"), 204);
+    assert_eq!(status_with(""), 304);
+    assert_eq!(status_with("Conformance-Fault: expired-etag\r\n"), 204);
     // A fault of the suite, named by its path.
     let suite = "Conformance-Fault: engine/v1/data/put/create-is-200\r\n";
     assert_eq!(
-        mock.ask_with("engine", "PUT /v1/data/new", suite, b"{\"a\": 1}")
+        mock.send_with_headers("engine", "PUT /v1/data/new", suite, b"{\"a\": 1}")
             .status,
         200
     );
     assert_eq!(
-        mock.ask_with("engine", "PUT /v1/data/newer", "", b"1")
+        mock.send_with_headers("engine", "PUT /v1/data/newer", "", b"1")
             .status,
         204
     );
@@ -256,9 +261,9 @@ fn breaks_answers() {
         "[{fault: other, on: GET /health, reply: {status: 599}}]",
     );
     assert_eq!(decide(), 507);
-    assert_eq!(mock.ask("GET /health", "").status, 599);
-    let shown = mock.admin("GET /faults", "").json();
-    let names = shown.get("on").and_then(Value::as_array).map(|on| {
+    assert_eq!(mock.send("GET /health", "").status, 599);
+    let listed = mock.admin("GET /faults", "").json();
+    let names = listed.get("on").and_then(Value::as_array).map(|on| {
         let names = on.iter().filter_map(|one| one.get("fault")?.as_str());
         names.map(str::to_owned).collect::<Vec<_>>()
     });
@@ -269,7 +274,7 @@ fn breaks_answers() {
     mock.switch("DELETE /faults/mine", "");
     assert_eq!(decide(), 200);
     mock.switch("DELETE /faults", "");
-    assert_eq!(mock.ask("GET /health", "").status, 200);
+    assert_eq!(mock.send("GET /health", "").status, 200);
     let touched = mock.requests("").into_iter().filter_map(|one| {
         let faults = one.get("faults")?.as_array()?.clone();
         (faults == [json!("mine")]).then(|| one.get("status").cloned())?
@@ -313,8 +318,8 @@ fn breaks_connections() {
         "{waited}"
     );
     assert_eq!(mock.decide("ann", "").status, 200);
-    let seen = mock.requests("?path=/v1/data/admins");
-    let last = seen.last().expect("the hanging one");
+    let requests = mock.requests("?path=/v1/data/admins");
+    let last = requests.last().expect("the hanging one");
     assert_eq!(last.get("status"), Some(&Value::Null));
     assert_eq!(last.get("faults"), Some(&json!(["hang"])));
     hung.set_read_timeout(Some(HANG_LIMIT))
@@ -330,12 +335,15 @@ fn breaks_connections() {
 fn goes_back() {
     let mock = Mock::start(&["policy.rego", "data.json", "--fault", "warning"]);
     let started = json!({"result": ["ann"], "warning": {"code": "api_usage_warning", "message": "'input' key missing from the request"}});
-    let admins = || mock.ask("GET /v1/data/admins", "").json();
+    let admins = || mock.send("GET /v1/data/admins", "").json();
     assert_eq!(admins(), started);
-    assert_eq!(mock.ask("PUT /v1/data/admins", "[\"bob\"]").status, 204);
+    assert_eq!(mock.send("PUT /v1/data/admins", "[\"bob\"]").status, 204);
     let policy = "PUT /v1/policies/authz";
-    assert_eq!(mock.ask(policy, "package authz2\n\nallow := 1").status, 200);
-    assert_eq!(mock.ask("DELETE /v1/policies/policy.rego", "").status, 200);
+    assert_eq!(
+        mock.send(policy, "package authz2\n\nallow := 1").status,
+        200
+    );
+    assert_eq!(mock.send("DELETE /v1/policies/policy.rego", "").status, 200);
     mock.switch("DELETE /faults", "");
     mock.switch("PUT /faults/undefined", "");
     assert_eq!(admins(), json!({}));
@@ -343,7 +351,7 @@ fn goes_back() {
     mock.switch("POST /reset", "");
     assert!(mock.requests("").is_empty());
     assert_eq!(admins(), started);
-    let ids = mock.ask("GET /v1/policies", "").json();
+    let ids = mock.send("GET /v1/policies", "").json();
     let ids = ids
         .pointer("/result")
         .and_then(Value::as_array)
@@ -355,17 +363,17 @@ fn goes_back() {
 fn keeps_what_fits() {
     let mock = Mock::start(&["--max-recorded=2", "--max-recorded-body=4"]);
     for body in ["1", "[1,2,3]", "\"last\""] {
-        assert_eq!(mock.ask("PUT /v1/data/a", body).status, 204, "{body}");
+        assert_eq!(mock.send("PUT /v1/data/a", body).status, 204, "{body}");
     }
-    let shown = mock.admin("GET /requests", "").json();
-    assert_eq!(shown.pointer("/dropped"), Some(&json!(1)));
-    let bodies = ["/requests/0/body", "/requests/1/body"].map(|at| shown.pointer(at));
+    let recorded = mock.admin("GET /requests", "").json();
+    assert_eq!(recorded.pointer("/dropped"), Some(&json!(1)));
+    let bodies = ["/requests/0/body", "/requests/1/body"].map(|pointer| recorded.pointer(pointer));
     assert_eq!(bodies, [Some(&json!("[1,2")), Some(&json!("\"las"))]);
-    assert_eq!(shown.pointer("/requests/0/body_length"), Some(&json!(7)));
+    assert_eq!(recorded.pointer("/requests/0/body_length"), Some(&json!(7)));
     // The mock records only the beginning of a long body; the engine received all of it.
-    assert_eq!(shown.pointer("/requests/0/json"), None);
+    assert_eq!(recorded.pointer("/requests/0/json"), None);
     assert_eq!(
-        mock.ask("GET /v1/data/a", "").json(),
+        mock.send("GET /v1/data/a", "").json(),
         json!({"result": "last"})
     );
     let address = mock.address("engine");
@@ -390,7 +398,7 @@ fn says_what_is_wrong() {
         .file("bad.yaml", "- {fault: x, hangs: true}");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = taken.local_addr().expect("its address").port().to_string();
-    for (arguments, why) in [
+    for (arguments, reason) in [
         (&["nowhere.rego"][..], "nowhere.rego"),
         (&["bad.rego"], "bad.rego"),
         (&["--bundle", "nowhere.tar.gz"], "nowhere.tar.gz"),
@@ -408,13 +416,13 @@ fn says_what_is_wrong() {
         (&["--engine-arg=--nonsense"], "--nonsense"),
         (&["--host", "localhost"], "invalid IP address"),
     ] {
-        let ran = program.run(&[&["mock"], arguments].concat());
-        ran.expect(2, &[why]);
-        assert_eq!(ran.out, "", "{arguments:?}");
+        let result = program.run(&[&["mock"], arguments].concat());
+        result.expect(2, &[reason]);
+        assert_eq!(result.out, "", "{arguments:?}");
     }
 
     let mock = Mock::start(&[]);
-    for (line, body, status, why) in [
+    for (line, body, status, reason) in [
         ("GET /request", "", 404, "there is nothing at /request"),
         (
             "POST /requests",
@@ -488,7 +496,7 @@ fn says_what_is_wrong() {
         assert_eq!(answer.status, status, "{line}: {answer:?}");
         let message = answer.json().get("message").cloned().unwrap_or_default();
         let message = message.as_str().unwrap_or_default();
-        assert!(message.contains(why), "{line}: {message}");
+        assert!(message.contains(reason), "{line}: {message}");
     }
     let refused = mock.decide("ann", "Conformance-Fault: nothing\r\n");
     assert_eq!(refused.status, 400, "{refused:?}");

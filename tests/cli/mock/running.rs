@@ -82,7 +82,13 @@ impl Mock {
         stream
     }
 
-    pub(crate) fn ask_with(&self, server: &str, line: &str, headers: &str, body: &[u8]) -> Answer {
+    pub(crate) fn send_with_headers(
+        &self,
+        server: &str,
+        line: &str,
+        headers: &str,
+        body: &[u8],
+    ) -> Answer {
         let mut bytes = Vec::new();
         let mut stream = self.open(server, line, headers, body);
         stream.read_to_end(&mut bytes).expect("a whole answer");
@@ -96,12 +102,12 @@ impl Mock {
         }
     }
 
-    pub(crate) fn ask(&self, line: &str, body: &str) -> Answer {
-        self.ask_with("engine", line, "", body.as_bytes())
+    pub(crate) fn send(&self, line: &str, body: &str) -> Answer {
+        self.send_with_headers("engine", line, "", body.as_bytes())
     }
 
     pub(crate) fn admin(&self, line: &str, body: &str) -> Answer {
-        self.ask_with("admin", line, "", body.as_bytes())
+        self.send_with_headers("admin", line, "", body.as_bytes())
     }
 
     pub(crate) fn switch(&self, line: &str, body: &str) {
@@ -121,7 +127,7 @@ impl Mock {
         let body = json!({"input": {"user": user}}).to_string();
         let headers = format!("Content-Type: application/json\r\n{headers}");
         let line = "POST /v1/data/authz/allow";
-        self.ask_with("engine", line, &headers, body.as_bytes())
+        self.send_with_headers("engine", line, &headers, body.as_bytes())
     }
 }
 

@@ -71,7 +71,7 @@ impl Copy {
     /// When there is no such file.
     pub(super) fn change(&self, file: &str) -> Result<(), Failure> {
         let path = self.sources.join(file);
-        let text = fs::read_to_string(&path).map_err(|why| format!("{file}: {why}"))?;
+        let text = fs::read_to_string(&path).map_err(|error| format!("{file}: {error}"))?;
         Ok(fs::write(&path, format!("// A line more.\n{text}"))?)
     }
 
@@ -98,7 +98,7 @@ impl Copy {
 
 fn remove(folder: &Path) -> Result<(), Failure> {
     match fs::remove_dir_all(folder) {
-        Err(why) if why.kind() != ErrorKind::NotFound => Err(why.into()),
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
         _ => Ok(()),
     }
 }

@@ -100,9 +100,9 @@ pub(crate) fn run(arguments: &[&str]) -> Result<bool, Failure> {
                 report("passed", &line);
                 outcomes.push(("passed", line));
             }
-            Err(why) if options.stage == Stage::Commit => return Err(why),
-            Err(why) => {
-                report("failed", &why.to_string());
+            Err(error) if options.stage == Stage::Commit => return Err(error),
+            Err(error) => {
+                report("failed", &error.to_string());
                 failed.push(step.name);
                 outcomes.push(("failed", line));
             }
@@ -142,7 +142,7 @@ impl Step {
             Run::Task(task) => task(),
             Run::Checks(all) => all.iter().try_for_each(|check| verification::run(check)),
         };
-        result.map_err(|why| format!("{}: {why}", self.name).into())
+        result.map_err(|error| format!("{}: {error}", self.name).into())
     }
 }
 
@@ -228,11 +228,11 @@ mod tests {
         };
         let (commit, nightly) = (step(Stage::Commit), step(Stage::Nightly));
         let inside = Changes::of("reference/control/src/store/mod.rs\n");
-        let beside = Changes::of("reference/control/src/storefront.rs\n");
+        let unrelated = Changes::of("reference/control/src/storefront.rs\n");
         assert!(is_chosen(&commit, Stage::Commit, None));
         assert!(!is_chosen(&commit, Stage::Nightly, None));
         assert!(!is_chosen(&nightly, Stage::Commit, None));
-        assert!(!is_chosen(&nightly, Stage::Commit, Some(&beside)));
+        assert!(!is_chosen(&nightly, Stage::Commit, Some(&unrelated)));
         assert!(is_chosen(&nightly, Stage::Commit, Some(&inside)));
         assert!(is_chosen(&nightly, Stage::Nightly, None));
         assert_eq!(left_out(&nightly, None), "store (nightly)");

@@ -173,18 +173,18 @@ fn outcome(name: &str) -> Result<(String, String), Box<dyn Error>> {
     let (mut engine, mut control) = ((0, 0), (0, 0));
     for line in evidence.lines() {
         if let Event::Judged(judged) = serde_json::from_str(line)? {
-            let (kept, of) = match judged.rule.starts_with("client/engine/") {
+            let (passed, of) = match judged.rule.starts_with("client/engine/") {
                 true => &mut engine,
                 false => &mut control,
             };
             let passes = judged.verdict == Verdict::Pass;
-            *kept += usize::from(passes);
+            *passed += usize::from(passes);
             *of += usize::from(passes || matches!(judged.verdict, Verdict::Fail(_)));
         }
     }
-    let share = |(kept, of)| match of {
+    let share = |(passed, of)| match of {
         0 => "–".to_owned(),
-        of => format!("{kept} of {of}"),
+        of => format!("{passed} of {of}"),
     };
     Ok((share(engine), share(control)))
 }
@@ -208,11 +208,11 @@ impl Example {
             // Starts all of them before the first join.
             let judged: Vec<_> = judged.collect();
             let ended = judged.into_iter().filter_map(|(name, judged)| {
-                let why = match judged.join() {
+                let reason = match judged.join() {
                     Ok(ended) => ended.err()?,
                     Err(_) => "the check itself failed".to_owned(),
                 };
-                Some(format!("{name}: {why}"))
+                Some(format!("{name}: {reason}"))
             });
             ended.collect()
         });
@@ -244,13 +244,13 @@ fn judge(program: &Path, (name, title): (&str, &str), adapter: &Command) -> Resu
         .stderr(Stdio::null())
         .stdout(log);
     let ended = complete(&mut command).map_err(|error| error.to_string());
-    let told = fs::read_to_string(file("log")).map_err(|error| error.to_string())?;
-    let lines = |wanted: &str| {
-        let lines = told.lines().filter(|line| line.starts_with(wanted));
+    let log_text = fs::read_to_string(file("log")).map_err(|error| error.to_string())?;
+    let lines = |prefix: &str| {
+        let lines = log_text.lines().filter(|line| line.starts_with(prefix));
         lines.collect::<Vec<_>>().join("; ")
     };
     report(name, &lines("proven"));
-    ended.map_err(|error| format!("{error}, {}:\n{told}", file("log").display()))
+    ended.map_err(|error| format!("{error}, {}:\n{log_text}", file("log").display()))
 }
 
 /// Compiles the adapters with the clients' libraries.
@@ -329,8 +329,8 @@ mod tests {
                 };
                 let locked = ["\"", "</", "=="].iter().any(|end| {
                     let named = format!("{name}{end}");
-                    let behind = lock.split(&named).skip(1);
-                    let mut near = behind.filter_map(|rest| rest.get(..VERSION_WITHIN));
+                    let rest_of_lock = lock.split(&named).skip(1);
+                    let mut near = rest_of_lock.filter_map(|rest| rest.get(..VERSION_WITHIN));
                     near.any(|rest| rest.contains(version))
                 });
                 assert!(locked, "{title} is not what the lock file has");

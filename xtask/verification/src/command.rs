@@ -11,7 +11,7 @@ use std::process::Command;
 pub(crate) fn complete(command: &mut Command) -> Result<(), Box<dyn Error>> {
     let status = command
         .status()
-        .map_err(|why| format!("{}: {why}", name(command)))?;
+        .map_err(|error| format!("{}: {error}", name(command)))?;
     if status.success() {
         Ok(())
     } else {

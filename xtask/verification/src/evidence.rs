@@ -31,7 +31,7 @@ pub(crate) fn file(folder: &str, name: &str) -> PathBuf {
 /// When the folder cannot be read or is empty.
 pub(crate) fn files(folder: &str) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     let mut files = Vec::new();
-    for entry in fs::read_dir(root().join(folder)).map_err(|why| format!("{folder}: {why}"))? {
+    for entry in fs::read_dir(root().join(folder)).map_err(|error| format!("{folder}: {error}"))? {
         let path = entry?.path();
         if path.to_string_lossy().ends_with(ENDING) {
             files.push(path);
@@ -63,12 +63,14 @@ pub(crate) fn keep(events: &Path, file: &Path) -> Result<(), Box<dyn Error>> {
 /// # Errors
 /// When the file cannot be read.
 pub(crate) fn read(file: &Path) -> Result<Vec<Event>, Box<dyn Error>> {
-    let at = |why: &dyn std::fmt::Display| format!("{}: {why}", file.display());
+    let at = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
     let mut text = String::new();
-    let opened = fs::File::open(file).map_err(|why| at(&why))?;
+    let opened = fs::File::open(file).map_err(|error| at(&error))?;
     GzDecoder::new(opened)
         .read_to_string(&mut text)
-        .map_err(|why| at(&why))?;
+        .map_err(|error| at(&error))?;
     let events = text.lines().map(Event::read);
-    Ok(events.collect::<Result<_, _>>().map_err(|why| at(&why))?)
+    Ok(events
+        .collect::<Result<_, _>>()
+        .map_err(|error| at(&error))?)
 }

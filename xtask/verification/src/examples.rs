@@ -26,14 +26,14 @@ pub(crate) fn try_all<E>(
     let program = root().join("target/debug/conformance");
     let mut wrong = Vec::new();
     for example in examples {
-        let begun = Instant::now();
+        let start = Instant::now();
         let name = name(example);
         match attempt(example, &program) {
             Ok(()) => {
-                let seconds = begun.elapsed().as_secs_f32();
+                let seconds = start.elapsed().as_secs_f32();
                 report("tested", &format!("{name} ({seconds:.1} s)"));
             }
-            Err(why) => wrong.push(format!("{folder}/{name}: {why}")),
+            Err(error) => wrong.push(format!("{folder}/{name}: {error}")),
         }
     }
     match wrong.is_empty() {

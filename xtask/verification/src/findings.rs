@@ -34,7 +34,7 @@ struct Finding<'p> {
     peer: Peer,
     title: &'p str,
     commands: &'p str,
-    shown: &'p str,
+    output: &'p str,
 }
 
 /// Parsed page with findings.
@@ -56,15 +56,16 @@ pub(crate) fn run(only: Option<&str>, bless: bool) -> Result<(), Box<dyn Error>>
     let [eopa, control] = ["eopa", "opactl"].map(|program| {
         let found = on_search_path(program);
         if found.is_none() {
-            let why = format!("`{program}` is not on the search path: those of it are not played");
-            report("findings", &why);
+            let reason =
+                format!("`{program}` is not on the search path: those of it are not played");
+            report("findings", &reason);
         }
         found
     });
     let programs = [Some(engine), eopa, control];
     let mut wrong = Vec::new();
     for page in PAGES {
-        wrong.extend(play(page, &programs, only, bless)?);
+        wrong.extend(check_page(page, &programs, only, bless)?);
     }
     match wrong.is_empty() {
         true => Ok(()),
@@ -74,7 +75,7 @@ pub(crate) fn run(only: Option<&str>, bless: bool) -> Result<(), Box<dyn Error>>
 
 /// Runs the findings of a page on the programs of the engine, EOPA and the control plane; returns
 /// the mismatches, none with `bless`.
-fn play(
+fn check_page(
     page: &str,
     [engine, eopa, control]: &[Option<PathBuf>; 3],
     only: Option<&str>,
@@ -97,10 +98,10 @@ fn play(
         };
         let Some(program) = program else { continue };
         report("playing", finding.title);
-        let shown = finding.play(program, page.config, &folder)?;
-        if shown != finding.shown {
-            wrong.push(format!("{}:\n{shown}", finding.title));
-            let (before, after) = (finding.block(finding.shown), finding.block(&shown));
+        let output = finding.run_commands(program, page.config, &folder)?;
+        if output != finding.output {
+            wrong.push(format!("{}:\n{output}", finding.title));
+            let (before, after) = (finding.block(finding.output), finding.block(&output));
             blessed = blessed.replacen(&before, &after, 1);
         }
     }
@@ -113,12 +114,17 @@ fn play(
 
 impl Finding<'_> {
     /// Formats the commands and their output like the page does.
-    fn block(&self, shown: &str) -> String {
-        format!("```sh\n{}```\n\n```text\n{shown}```\n", self.commands)
+    fn block(&self, output: &str) -> String {
+        format!("```sh\n{}```\n\n```text\n{output}```\n", self.commands)
     }
 
     /// Runs the commands of the finding on a new server; returns their output.
-    fn play(&self, program: &Path, config: &str, folder: &Path) -> Result<String, Box<dyn Error>> {
+    fn run_commands(
+        &self,
+        program: &Path,
+        config: &str,
+        folder: &Path,
+    ) -> Result<String, Box<dyn Error>> {
         if folder.exists() {
             fs::remove_dir_all(folder)?;
         }
@@ -172,11 +178,11 @@ impl Finding<'_> {
             .env("PATH", path)
             .stdin(Stdio::null())
             .output()?;
-        let mut shown = String::from_utf8_lossy(&output.stdout).into_owned();
-        if !shown.ends_with('\n') && !shown.is_empty() {
-            shown.push('\n');
+        let mut output = String::from_utf8_lossy(&output.stdout).into_owned();
+        if !output.ends_with('\n') && !output.is_empty() {
+            output.push('\n');
         }
-        Ok(shown)
+        Ok(output)
     }
 }
 
@@ -202,13 +208,13 @@ fn read(text: &str) -> Result<Page<'_>, Box<dyn Error>> {
         for finding in parts {
             let title = finding.lines().next().unwrap_or_default();
             let commands = block(finding, "sh").ok_or_else(|| format!("{title}: no block `sh`"))?;
-            let shown =
+            let output =
                 block(finding, "text").ok_or_else(|| format!("{title}: no block `text`"))?;
             page.findings.push(Finding {
                 peer,
                 title,
                 commands,
-                shown,
+                output,
             });
         }
     }
@@ -233,8 +239,8 @@ mod tests {
             let text = fs::read_to_string(root().join(page)).expect(page);
             let page = read(&text).expect(page);
             for finding in &page.findings {
-                let said = text.contains(&finding.block(finding.shown));
-                assert!(said, "{}: `text` does not follow `sh`", finding.title);
+                let is_listed = text.contains(&finding.block(finding.output));
+                assert!(is_listed, "{}: `text` does not follow `sh`", finding.title);
             }
             assert!(!page.findings.is_empty());
         }

@@ -55,9 +55,9 @@ pub(crate) fn python(lock: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     report("installing", "the Python packages");
-    let mut looked = Command::new("python3");
-    let looked = looked.args(["-c", "import ensurepip"]);
-    if !looked.stderr(Stdio::null()).status()?.success() {
+    let mut check = Command::new("python3");
+    let check = check.args(["-c", "import ensurepip"]);
+    if !check.stderr(Stdio::null()).status()?.success() {
         // Debian packages this module separately.
         apt::install(&["python3-venv"])?;
     }
@@ -90,8 +90,8 @@ pub(crate) fn maven(pom: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 /// Installs those of the programs that are missing.
-pub(crate) fn programs(wanted: &[(&str, &str)]) -> Result<(), Box<dyn Error>> {
-    let missing = wanted
+pub(crate) fn programs(required: &[(&str, &str)]) -> Result<(), Box<dyn Error>> {
+    let missing = required
         .iter()
         .filter(|(program, _)| on_search_path(program).is_none());
     let missing: Vec<&str> = missing.map(|(_, package)| *package).collect();

@@ -244,8 +244,8 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            report("failed", &why.to_string());
+        Err(error) => {
+            report("failed", &error.to_string());
             ExitCode::FAILURE
         }
     }
@@ -275,12 +275,12 @@ mod tests {
     fn every_check_is_listed_as_it_is_described() {
         let command = Cli::command();
         let taken = command.get_subcommands().map(|check| {
-            let about = check.get_about().map(ToString::to_string);
-            (check.get_name().to_owned(), about.unwrap_or_default())
+            let description = check.get_about().map(ToString::to_string);
+            (check.get_name().to_owned(), description.unwrap_or_default())
         });
         let listed = check_names::CHECKS
             .iter()
-            .map(|(name, about)| ((*name).to_owned(), (*about).to_owned()));
+            .map(|(name, description)| ((*name).to_owned(), (*description).to_owned()));
         assert_eq!(taken.collect::<Vec<_>>(), listed.collect::<Vec<_>>());
     }
 }

@@ -103,7 +103,7 @@ impl Example {
 
 /// Runs a command to completion.
 fn ended(command: &mut Command) -> Result<(), Box<dyn Error>> {
-    let begun = Instant::now();
+    let start = Instant::now();
     let name = command.get_program().to_string_lossy().into_owned();
     let mut process = command
         .spawn()
@@ -112,7 +112,7 @@ fn ended(command: &mut Command) -> Result<(), Box<dyn Error>> {
         match process.try_wait()? {
             Some(status) if status.success() => return Ok(()),
             Some(status) => return Err(format!("`{name}` ended with {status}").into()),
-            None if begun.elapsed() > TIME_LIMIT => {
+            None if start.elapsed() > TIME_LIMIT => {
                 process.kill()?;
                 process.wait()?;
                 return Err(format!("`{name}` does not come to its end").into());

@@ -164,7 +164,7 @@ fn logged(program: &Path, command: &[&str], format: &str) -> Result<Vec<Value>, 
         client.exchange(&Client::request_of(method, path, accept, body))?;
     }
     let file = folder.path().join(format!("{}.log", server.address.port()));
-    let begun = Instant::now();
+    let start = Instant::now();
     loop {
         let events = events(&fs::read_to_string(&file)?);
         let of = |message: &str| {
@@ -178,7 +178,7 @@ fn logged(program: &Path, command: &[&str], format: &str) -> Result<Vec<Value>, 
         if of("Status Log") > 0 && events.iter().any(|event| answered(&event)) {
             return Ok(events);
         }
-        if begun.elapsed() > HANG_LIMIT {
+        if start.elapsed() > HANG_LIMIT {
             return Err(format!("{} does not say enough", program.display()).into());
         }
         std::thread::yield_now();

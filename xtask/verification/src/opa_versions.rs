@@ -28,16 +28,16 @@ pub(crate) fn run(bless: bool) -> Result<(), Box<dyn Error>> {
     let versions = Releases::read()?.usual;
     let mut columns = judge_all(&versions, &folder, None)?;
     for server in stored_evidence::servers()? {
-        columns.push((server.name.clone(), server.kept()?));
+        columns.push((server.name.clone(), server.rule_results()?));
     }
     let evidence = folder.join("reference.ndjson");
     let reference = judge(Target::embedded()?, &evidence, None)?;
     columns.push(("reference".to_owned(), reference));
-    for (name, kept) in &columns {
-        let proven = kept.values().filter(|kept| **kept).count();
+    for (name, results) in &columns {
+        let proven = results.values().filter(|results| **results).count();
         report(
             name,
-            &format!("{proven} of {} rules that were run", kept.len()),
+            &format!("{proven} of {} rules that were run", results.len()),
         );
     }
     side_by_side(&versions, &folder)?;
@@ -49,8 +49,8 @@ pub(crate) fn run(bless: bool) -> Result<(), Box<dyn Error>> {
     let mut page = page(&columns)?;
     // Clients are judged by a separate check.
     page += client_examples::part(&fs::read_to_string(root().join(PAGE))?);
-    said(PAGE, &page, bless)?;
-    told_in_readme(&page)
+    check_page(PAGE, &page, bless)?;
+    check_readme(&page)
 }
 
 /// Judges every release, or with `built` those already built, by the rules of the documents and by
@@ -64,11 +64,11 @@ pub(crate) fn run_all(bless: bool, built: bool) -> Result<(), Box<dyn Error>> {
     versions.retain(|version| !built || releases::program(version).is_file());
     let folder = root().join("target/peers");
     let columns = judge_all(&versions, &folder, None)?;
-    let mut played = releases.older.clone();
-    played.retain(|version| !built || releases::program(version).is_file());
-    played.extend(versions);
-    let regressions = judge_all(&played, &folder, Some(Pack::Regressions))?;
-    said(
+    let mut selected = releases.older.clone();
+    selected.retain(|version| !built || releases::program(version).is_file());
+    selected.extend(versions);
+    let regressions = judge_all(&selected, &folder, Some(Pack::Regressions))?;
+    check_page(
         releases::PAGE,
         &releases.page(&columns, &regressions),
         bless,
@@ -85,14 +85,14 @@ fn judge_all(
     for version in versions {
         let program = releases::build(version)?;
         let evidence = folder.join(format!("opa-v{version}{of_pack}.ndjson"));
-        let kept = judge(releases::target(version, &program)?, &evidence, pack)?;
-        columns.push((releases::name(version), kept));
+        let results = judge(releases::target(version, &program)?, &evidence, pack)?;
+        columns.push((releases::name(version), results));
     }
     Ok(columns)
 }
 
 /// Checks that the file of a page has this content, or writes it with `bless`.
-fn said(path: &str, page: &str, bless: bool) -> Result<(), Box<dyn Error>> {
+fn check_page(path: &str, page: &str, bless: bool) -> Result<(), Box<dyn Error>> {
     let file = root().join(path);
     if bless {
         fs::write(&file, page)?;
@@ -104,7 +104,7 @@ fn said(path: &str, page: &str, bless: bool) -> Result<(), Box<dyn Error>> {
 }
 
 /// Checks that the README contains the line with the engine's totals.
-fn told_in_readme(page: &str) -> Result<(), Box<dyn Error>> {
+fn check_readme(page: &str) -> Result<(), Box<dyn Error>> {
     let all = page.lines().rfind(|line| line.starts_with("| **all** |"));
     let all = all.ok_or("the page has no figures")?;
     match fs::read_to_string(root().join("README.md"))?.contains(all) {
@@ -123,20 +123,20 @@ fn judge(
     report("judging", &format!("{name}, {}", evidence.display()));
     let rules = pack.map(|pack| pack.name().to_owned());
     let suite = Suite::builder(target).rules(rules).build()?;
-    let (mut kept, mut lines) = (RuleResults::new(), String::new());
+    let (mut results, mut lines) = (RuleResults::new(), String::new());
     let mut unreachable = None;
     suite.run(|event| {
         lines += &serde_json::to_string(&event).unwrap_or_default();
         lines.push('\n');
         match event {
             Event::Judged(judged) => match judged.verdict {
-                Verdict::Pass => drop(kept.insert(judged.rule, true)),
-                Verdict::Fail(_) => drop(kept.insert(judged.rule, false)),
+                Verdict::Pass => drop(results.insert(judged.rule, true)),
+                Verdict::Fail(_) => drop(results.insert(judged.rule, false)),
                 // For an open clause of a pack, it counts whether any request was answered.
                 Verdict::Recorded if pack.is_some() => {
                     let is_fact = |line: &str| line.starts_with("  ") && line.contains(" = ");
                     let answered = judged.transcript.lines().any(is_fact);
-                    kept.insert(judged.rule, answered);
+                    results.insert(judged.rule, answered);
                 }
                 Verdict::Recorded | Verdict::NotRun(_) => {}
             },
@@ -146,8 +146,8 @@ fn judge(
     });
     fs::write(evidence, lines)?;
     match unreachable {
-        None => Ok(kept),
-        Some(why) => Err(format!("{name}: {why}").into()),
+        None => Ok(results),
+        Some(reason) => Err(format!("{name}: {reason}").into()),
     }
 }
 
@@ -161,7 +161,7 @@ fn libraries(page: &mut String) -> Result<(), Box<dyn Error>> {
          shim-examples --bless`.\n\n| library | rules passed |\n|---|--:|"
     )?;
     for file in evidence::files(evidence::LIBRARIES)? {
-        let (mut name, mut kept) = (String::new(), RuleResults::new());
+        let (mut name, mut results) = (String::new(), RuleResults::new());
         for event in Suite::judge_again(evidence::read(&file)?)? {
             match event {
                 Event::RunStarted(started) => {
@@ -169,13 +169,13 @@ fn libraries(page: &mut String) -> Result<(), Box<dyn Error>> {
                     name = format!("{} {version}", started.target.name);
                 }
                 Event::Judged(judged) => {
-                    stored_evidence::note(&mut kept, judged.rule, &judged.verdict)
+                    stored_evidence::note(&mut results, judged.rule, &judged.verdict)
                 }
                 _ => {}
             }
         }
-        let held = kept.values().filter(|kept| **kept).count();
-        writeln!(page, "| {name} | {held} of {} |", kept.len())?;
+        let passed = results.values().filter(|results| **results).count();
+        writeln!(page, "| {name} | {passed} of {} |", results.len())?;
     }
     Ok(())
 }
@@ -209,8 +209,9 @@ fn page(columns: &[(String, RuleResults)]) -> Result<String, Box<dyn Error>> {
             .iter()
             .filter(|clause| clause.level == Level::Rule && clause.document == document)
             .collect();
-        let ran =
-            |kept: &&(String, RuleResults)| rules.iter().any(|rule| kept.1.contains_key(&rule.id));
+        let ran = |column: &&(String, RuleResults)| {
+            rules.iter().any(|rule| column.1.contains_key(&rule.id))
+        };
         let columns: Vec<&(String, RuleResults)> = columns.iter().filter(ran).collect();
         table(&mut page, catalogue.title(document), &rules, &columns)?;
         match document {
@@ -239,17 +240,17 @@ fn table(
         }
     }
     let mut row = |name: &str, of: &[&&Clause]| {
-        let cells = columns.iter().map(|(_, kept)| {
-            let ran = of.iter().filter_map(|rule| kept.get(&rule.id));
-            let (mut all, mut held) = (0, 0);
-            for kept in ran {
+        let cells = columns.iter().map(|(_, results)| {
+            let ran = of.iter().filter_map(|rule| results.get(&rule.id));
+            let (mut all, mut passed) = (0, 0);
+            for results in ran {
                 all += 1;
-                held += usize::from(*kept);
+                passed += usize::from(*results);
             }
             match all {
                 0 => "–".to_owned(),
-                _ if all == of.len() => held.to_string(),
-                _ => format!("{held} of {all}"),
+                _ if all == of.len() => passed.to_string(),
+                _ => format!("{passed} of {all}"),
             }
         });
         let cells: Vec<String> = cells.collect();
@@ -281,17 +282,17 @@ fn changes(
     for rule in rules {
         let verdicts: Vec<(&str, bool)> = versions
             .iter()
-            .map(|(name, kept)| {
+            .map(|(name, results)| {
                 (
                     name.as_str(),
-                    kept.get(&rule.id).copied().unwrap_or_default(),
+                    results.get(&rule.id).copied().unwrap_or_default(),
                 )
             })
             .collect();
         let keeping = || {
             verdicts
                 .iter()
-                .filter(|(_, kept)| *kept)
+                .filter(|(_, results)| *results)
                 .map(|(name, _)| *name)
         };
         if keeping().next().is_some() && keeping().count() < verdicts.len() {
@@ -306,23 +307,23 @@ fn span(verdicts: &[(&str, bool)]) -> String {
     let short = |name: &str| name.trim_start_matches("OPA ").to_owned();
     let first = verdicts
         .iter()
-        .position(|(_, kept)| *kept)
+        .position(|(_, passes)| *passes)
         .unwrap_or_default();
     let (before, since) = verdicts.split_at(first);
-    if since.iter().all(|(_, kept)| *kept)
+    if since.iter().all(|(_, passes)| *passes)
         && let Some((name, _)) = since.first()
         && !before.is_empty()
     {
         return format!("since {}", short(name));
     }
-    let lasting = verdicts.iter().take_while(|(_, kept)| *kept).count();
-    let (kept, after) = verdicts.split_at(lasting);
-    if after.iter().all(|(_, kept)| !kept)
-        && let Some((name, _)) = kept.last()
+    let lasting = verdicts.iter().take_while(|(_, passes)| *passes).count();
+    let (passes, after) = verdicts.split_at(lasting);
+    if after.iter().all(|(_, passes)| !passes)
+        && let Some((name, _)) = passes.last()
     {
         return format!("until {}", short(name));
     }
-    let keeping = verdicts.iter().filter(|(_, kept)| *kept);
+    let keeping = verdicts.iter().filter(|(_, passes)| *passes);
     let names: Vec<String> = keeping.map(|(name, _)| short(name)).collect();
     names.join(", ")
 }

@@ -209,10 +209,10 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     for difference in &differences {
         report("differs", difference);
     }
-    let asked = 3 * requests.len();
+    let request_count = 3 * requests.len();
     report(
         "asked",
-        &format!("{asked} requests, {known} differ for a reason"),
+        &format!("{request_count} requests, {known} differ for a reason"),
     );
     match differences.len() {
         0 => Ok(()),
@@ -224,10 +224,10 @@ fn requests() -> Vec<(&'static str, String)> {
     let mut requests = Vec::new();
     for (method, route) in ROUTES {
         let spelled = SPELLINGS.iter().map(|end| route.replace("/A/B", end));
-        let plain = route.replace("/A/B", "/a/b");
-        let targets = TARGETS.iter().filter(|(_, from, _)| plain.contains(from));
+        let path = route.replace("/A/B", "/a/b");
+        let targets = TARGETS.iter().filter(|(_, from, _)| path.contains(from));
         let targets =
-            targets.map(|(before, from, to)| format!("{before}{}", plain.replacen(from, to, 1)));
+            targets.map(|(before, from, to)| format!("{before}{}", path.replacen(from, to, 1)));
         requests.extend(spelled.chain(targets).map(|target| (*method, target)));
     }
     requests
@@ -252,7 +252,7 @@ fn answers(
         let mut client: Client = server.client()?;
         let answer = client.exchange(&Client::request(method, target, body(method, target)));
         answers.push(match answer {
-            Ok(status) => shown(status, client.body()),
+            Ok(status) => format_answer(status, client.body()),
             Err(_) => "closed".to_owned(),
         });
     }
@@ -272,7 +272,7 @@ fn body(method: &str, target: &str) -> &'static str {
 
 /// Formats whether the policy permitted a request. The handler's response does not matter, except
 /// for redirects and invalid targets, which never reach a handler.
-fn shown(status: u16, body: &[u8]) -> String {
+fn format_answer(status: u16, body: &[u8]) -> String {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let message = body
         .get("message")

@@ -22,8 +22,8 @@ pub(crate) fn conformance(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
     let all = std::iter::once("conformance").chain(arguments.iter().copied());
     let code = cli::main(all.map(Into::into), console);
     if code > 1 {
-        let said = [out, err].concat();
-        return Err(format!("exit code {code}: {}", String::from_utf8_lossy(&said)).into());
+        let output = [out, err].concat();
+        return Err(format!("exit code {code}: {}", String::from_utf8_lossy(&output)).into());
     }
     Ok(())
 }

@@ -38,6 +38,6 @@ pub(crate) fn judge(
     });
     match judged {
         Ok(()) => Ok(()),
-        Err(TestError::Fail(why, _) | TestError::Abort(why)) => Err(why.message().into()),
+        Err(TestError::Fail(reason, _) | TestError::Abort(reason)) => Err(reason.message().into()),
     }
 }

@@ -62,9 +62,9 @@ impl Releases {
         let releases: Self = toml::from_str(&fs::read_to_string(root().join(LIST))?)?;
         let bad = releases.bad.iter().filter(|bad| bad.cannot.is_none());
         let named = bad.flat_map(|bad| std::iter::once(&bad.last).chain(bad.good()));
-        let played = [&releases.all, &releases.older];
+        let available = [&releases.all, &releases.older];
         for version in named {
-            if !played.iter().any(|list| list.contains(version)) {
+            if !available.iter().any(|list| list.contains(version)) {
                 return Err(format!("{LIST}: {version} is neither in `all` nor in `older`").into());
             }
         }
@@ -97,29 +97,33 @@ impl Releases {
         self.bad_releases(&mut page, &[regressions, columns]);
         let mut before: Option<&RuleResults> = None;
         page += "\n## Rules passed by each release\n\n| release | rules passed | changed since the one before |\n|---|--:|---|\n";
-        for (name, kept) in columns {
-            let held = kept.values().filter(|kept| **kept).count();
-            let change = before.map_or_else(String::new, |before| change(before, kept));
+        for (name, results) in columns {
+            let passed = results.values().filter(|results| **results).count();
+            let change = before.map_or_else(String::new, |before| change(before, results));
             // Writing to a string cannot fail.
-            let _ = writeln!(page, "| {name} | {held} of {} | {change} |", kept.len());
-            before = Some(kept);
+            let _ = writeln!(
+                page,
+                "| {name} | {passed} of {} | {change} |",
+                results.len()
+            );
+            before = Some(results);
         }
         page
     }
 
     fn bad_releases(&self, page: &mut String, columns: &[&[(String, RuleResults)]]) {
-        let (mut told, mut can) = (0, 0);
+        let (mut shown, mut possible) = (0, 0);
         let mut rows = String::new();
         for bad in &self.bad {
             let pairs = bad.good().map(|good| pairs(columns, &bad.last, good));
             let pairs = pairs.filter(|pairs| !pairs.is_empty());
-            let shown = match (&bad.cannot, pairs) {
-                (Some(why), _) => format!("no rule can: {why}"),
+            let conclusion = match (&bad.cannot, pairs) {
+                (Some(reason), _) => format!("no rule can: {reason}"),
                 (None, Some(pairs)) => {
-                    can += 1;
+                    possible += 1;
                     let rules = pairs.into_iter().flat_map(|(bad, good)| better(bad, good));
                     let rules: Vec<&str> = rules.collect();
-                    told += usize::from(!rules.is_empty());
+                    shown += usize::from(!rules.is_empty());
                     match rules.is_empty() {
                         true => "**no rule does**".to_owned(),
                         false => listed(&rules),
@@ -127,22 +131,22 @@ impl Releases {
                 }
                 (None, None) => "not run".to_owned(),
             };
-            let (last, wrong, told) = (&bad.last, &bad.wrong, &bad.told);
-            let mended = bad.mended.as_deref().unwrap_or("–");
-            let mended = match &bad.before {
-                Some(before) => format!("{mended} (good: {before})"),
-                None => mended.to_owned(),
+            let (last, wrong, link) = (&bad.last, &bad.wrong, &bad.told);
+            let fixed_in = bad.mended.as_deref().unwrap_or("–");
+            let fixed_in = match &bad.before {
+                Some(before) => format!("{fixed_in} (good: {before})"),
+                None => fixed_in.to_owned(),
             };
             // Writing to a string cannot fail.
             let _ = writeln!(
                 rows,
-                "| {last} | {mended} | {wrong} ([report]({told})) | {shown} |"
+                "| {last} | {fixed_in} | {wrong} ([report]({link})) | {conclusion} |"
             );
         }
         let all = self.bad.len();
         let _ = write!(
             page,
-            "\n## Releases that hurt people\n\nOf {all} such releases a rule can show {can}; {told} \
+            "\n## Releases that hurt people\n\nOf {all} such releases a rule can show {possible}; {shown} \
              are shown. A rule shows one when the bad release breaks it and the mended one keeps it; \
              of several, some may be about what else changed between the two.\n\n| last bad | mended | what was wrong | shown by |\n|---|---|---|---|\n{rows}"
         );
@@ -181,14 +185,14 @@ pub(crate) fn name(version: &str) -> String {
 
 /// Returns the rules that the first version violates and the second satisfies.
 fn better<'k>(one: &'k RuleResults, other: &RuleResults) -> Vec<&'k str> {
-    let broken = one.iter().filter(|(_, kept)| !**kept);
-    let mended = broken.filter(|(rule, _)| other.get(*rule) == Some(&true));
-    mended.map(|(rule, _)| rule.as_str()).collect()
+    let broken = one.iter().filter(|(_, passes)| !**passes);
+    let fixed = broken.filter(|(rule, _)| other.get(*rule) == Some(&true));
+    fixed.map(|(rule, _)| rule.as_str()).collect()
 }
 
 /// Formats the differences between the results of consecutive releases.
-fn change(before: &RuleResults, kept: &RuleResults) -> String {
-    let (gained, lost) = (better(before, kept), better(kept, before));
+fn change(before: &RuleResults, after: &RuleResults) -> String {
+    let (gained, lost) = (better(before, after), better(after, before));
     let mut parts = Vec::new();
     if !gained.is_empty() {
         parts.push(format!("keeps {}", listed(&gained)));

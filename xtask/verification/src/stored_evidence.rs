@@ -24,10 +24,10 @@ const LIST: &str = "servers.toml";
 pub(crate) type RuleResults = BTreeMap<String, bool>;
 
 /// Records the verdict of a rule.
-pub(crate) fn note(kept: &mut RuleResults, rule: String, verdict: &Verdict) {
+pub(crate) fn note(results: &mut RuleResults, rule: String, verdict: &Verdict) {
     match verdict {
-        Verdict::Pass => drop(kept.insert(rule, true)),
-        Verdict::Fail(_) => drop(kept.insert(rule, false)),
+        Verdict::Pass => drop(results.insert(rule, true)),
+        Verdict::Fail(_) => drop(results.insert(rule, false)),
         Verdict::Recorded | Verdict::NotRun(_) => {}
     }
 }
@@ -85,9 +85,9 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
         for run in &server.run {
             wrong.extend(run.unknown(&run.judge()?)?);
         }
-        let kept = server.kept()?;
-        let proven = kept.values().filter(|kept| **kept).count();
-        let of = kept.len();
+        let results = server.rule_results()?;
+        let proven = results.values().filter(|results| **results).count();
+        let of = results.len();
         report(&server.name, &format!("{proven} of {of} rules"));
     }
     match wrong.is_empty() {
@@ -101,12 +101,12 @@ impl Server {
     ///
     /// # Errors
     /// When the evidence cannot be read.
-    pub(crate) fn kept(&self) -> Result<RuleResults, Box<dyn Error>> {
-        let mut kept = RuleResults::new();
+    pub(crate) fn rule_results(&self) -> Result<RuleResults, Box<dyn Error>> {
+        let mut results = RuleResults::new();
         for run in &self.run {
-            kept.extend(run.judge()?);
+            results.extend(run.judge()?);
         }
-        Ok(kept)
+        Ok(results)
     }
 
     /// Returns the events of each run on the server, with the verdicts of the current rules.
@@ -119,15 +119,15 @@ impl Server {
 
     /// Returns sentences about the origin of the server, and how it was judged.
     pub(crate) fn about(&self) -> Vec<String> {
-        let mut about = vec![format!(
+        let mut description = vec![format!(
             "Source: {} at `{}` ({}); built by `{}`.",
             self.source, self.commit, self.version, self.build
         )];
-        about.extend(self.run.iter().map(|run| {
+        description.extend(self.run.iter().map(|run| {
             let (target, options) = (&run.target, run.options.join(" "));
             format!("Judged by `conformance run --target {target} {options}`.")
         }));
-        about
+        description
     }
 
     /// Runs the suite on the server's program if it is on the search path; with `keep` the new
@@ -139,12 +139,12 @@ impl Server {
         let Some(program) = on_search_path(&self.program) else {
             let (program, source, commit) = (&self.program, &self.source, &self.commit);
             let build = &self.build;
-            let why = format!(
+            let reason = format!(
                 "not run, as `{program}` is not on the search path; {source} at {commit} ({}) has \
                  it: {build}",
                 self.version
             );
-            report(&self.name, &why);
+            report(&self.name, &reason);
             return Ok(());
         };
         report("judging", &format!("{}, {}", self.name, program.display()));
@@ -176,21 +176,21 @@ impl Run {
     /// Returns the stored events of the run, with the verdicts of the current rules.
     fn events(&self) -> Result<Vec<Event>, Box<dyn Error>> {
         let events = evidence::read(&self.file())?;
-        Ok(Suite::judge_again(events).map_err(|why| format!("{}: {why}", self.evidence))?)
+        Ok(Suite::judge_again(events).map_err(|error| format!("{}: {error}", self.evidence))?)
     }
 
     fn judge(&self) -> Result<RuleResults, Box<dyn Error>> {
-        let mut kept = RuleResults::new();
+        let mut results = RuleResults::new();
         for event in self.events()? {
             if let Event::Judged(judged) = event {
-                note(&mut kept, judged.rule, &judged.verdict);
+                note(&mut results, judged.rule, &judged.verdict);
             }
         }
-        Ok(kept)
+        Ok(results)
     }
 
     /// Returns messages about verdicts that do not match the list of known deviations.
-    fn unknown(&self, kept: &RuleResults) -> Result<Vec<String>, Box<dyn Error>> {
+    fn unknown(&self, results: &RuleResults) -> Result<Vec<String>, Box<dyn Error>> {
         let catalogue = Catalogue::embedded()?;
         let ids = catalogue.with_packs().map(|clause| clause.id.as_str());
         let version = self
@@ -201,10 +201,10 @@ impl Run {
         let known = KnownList::embedded(&self.target, ids)?;
         let known = known.on(&self.target, version, Utc::now().date_naive())?;
         let mut wrong = Vec::new();
-        for (rule, kept) in kept {
+        for (rule, results) in results {
             let is_known = known.deviation(rule).is_some();
-            if *kept == is_known && known.flaky(rule).is_none() {
-                let verdict = if *kept {
+            if *results == is_known && known.flaky(rule).is_none() {
+                let verdict = if *results {
                     "is kept, but known"
                 } else {
                     "is broken, but not known"
@@ -223,6 +223,6 @@ impl Run {
 /// Returns the path of a program on the search path, if it is there.
 pub(crate) fn on_search_path(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    let mut places = std::env::split_paths(&path).map(|folder| folder.join(program));
-    places.find(|place| place.is_file())
+    let mut candidates = std::env::split_paths(&path).map(|folder| folder.join(program));
+    candidates.find(|candidate| candidate.is_file())
 }

@@ -34,8 +34,8 @@ pub(crate) fn run(folders: &[PathBuf]) -> Result<(), Box<dyn Error>> {
     }
     for folder in &found.folders {
         match accepted(folder) {
-            Ok(accepted) => report(&shown(folder), &accepted.standing.to_string()),
-            Err(why) => found.wrong.push(why),
+            Ok(accepted) => report(&display_path(folder), &accepted.standing.to_string()),
+            Err(error) => found.wrong.push(error),
         }
     }
     fail_if_refused(found.wrong)
@@ -44,10 +44,10 @@ pub(crate) fn run(folders: &[PathBuf]) -> Result<(), Box<dyn Error>> {
 /// Checks a submission; returns an error that names its folder if it is rejected.
 pub(crate) fn accepted(folder: &Path) -> Result<Accepted, String> {
     let checked = match placed(folder) {
-        Ok(folder) => submission::check(&folder).map_err(|why| why.to_string()),
-        Err(why) => Err(why.to_string()),
+        Ok(folder) => submission::check(&folder).map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
     };
-    checked.map_err(|why| format!("{}: {}", shown(folder), visible_line(&why)))
+    checked.map_err(|error| format!("{}: {}", display_path(folder), visible_line(&error)))
 }
 
 /// Canonical path of a folder, whose last three segments name the target. Parents may be links.
@@ -97,8 +97,9 @@ impl FoundSubmissions {
         let mut folders = Vec::new();
         let entries = match fs::read_dir(folder) {
             Ok(entries) => entries,
-            Err(why) => {
-                self.wrong.push(format!("{}: {why}", shown(folder)));
+            Err(error) => {
+                self.wrong
+                    .push(format!("{}: {error}", display_path(folder)));
                 return folders;
             }
         };
@@ -107,10 +108,12 @@ impl FoundSubmissions {
                 Ok((path, kind)) if kind.is_dir() => folders.push(path),
                 Ok((_, kind)) if files && kind.is_file() => {}
                 Ok((path, _)) => {
-                    let why = "is not part of a submission";
-                    self.wrong.push(format!("{}: {why}", shown(&path)));
+                    let error = "is not part of a submission";
+                    self.wrong.push(format!("{}: {error}", display_path(&path)));
                 }
-                Err(why) => self.wrong.push(format!("{}: {why}", shown(folder))),
+                Err(error) => self
+                    .wrong
+                    .push(format!("{}: {error}", display_path(folder))),
             }
         }
         folders.sort();
@@ -118,7 +121,7 @@ impl FoundSubmissions {
     }
 }
 
-fn shown(folder: &Path) -> String {
+fn display_path(folder: &Path) -> String {
     let folder = folder.strip_prefix(root()).unwrap_or(folder);
     visible_line(&folder.display().to_string())
 }

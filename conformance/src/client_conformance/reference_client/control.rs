@@ -6,26 +6,39 @@ use super::{ClientRequest, Failed, Lookup, Model, needed, paths, reply};
 use crate::http_client::pagination::{Listings, Pagination};
 
 impl Model {
-    pub(super) async fn control(&self, what: &str, ask: &Value) -> Result<Value, Failed> {
-        let found = match what {
-            "list_resources" => self.list(ask).await,
-            "get_resource" => self.result(ClientRequest::new("GET", resource(ask)?)).await,
+    pub(super) async fn control(
+        &self,
+        operation: &str,
+        arguments: &Value,
+    ) -> Result<Value, Failed> {
+        let result = match operation {
+            "list_resources" => self.list(arguments).await,
+            "get_resource" => {
+                self.result(ClientRequest::new("GET", resource(arguments)?))
+                    .await
+            }
             "put_resource" => {
-                let definition = ask.get("definition").ok_or(Failed::Unsupported)?;
-                self.write(ClientRequest::new("PUT", resource(ask)?).json(definition))
+                let definition = arguments.get("definition").ok_or(Failed::Unsupported)?;
+                self.write(ClientRequest::new("PUT", resource(arguments)?).json(definition))
                     .await
             }
             "delete_resource" => {
-                self.write(ClientRequest::new("DELETE", resource(ask)?))
+                self.write(ClientRequest::new("DELETE", resource(arguments)?))
                     .await
             }
-            "get_source_data" => self.result(ClientRequest::new("GET", data(ask)?)).await,
+            "get_source_data" => {
+                self.result(ClientRequest::new("GET", data(arguments)?))
+                    .await
+            }
             "put_source_data" => {
-                let document = ask.get("document").ok_or(Failed::Unsupported)?;
-                self.write(ClientRequest::new("PUT", data(ask)?).json(document))
+                let document = arguments.get("document").ok_or(Failed::Unsupported)?;
+                self.write(ClientRequest::new("PUT", data(arguments)?).json(document))
                     .await
             }
-            "delete_source_data" => self.write(ClientRequest::new("DELETE", data(ask)?)).await,
+            "delete_source_data" => {
+                self.write(ClientRequest::new("DELETE", data(arguments)?))
+                    .await
+            }
             "health" => match self
                 .send(ClientRequest::new("GET", "/health".to_owned()))
                 .await
@@ -36,11 +49,11 @@ impl Model {
             },
             _ => Err(Failed::Unsupported),
         };
-        found.map(reply)
+        result.map(reply)
     }
 
-    async fn result(&self, ask: ClientRequest) -> Lookup {
-        let answer = self.json(ask).await?;
+    async fn result(&self, request: ClientRequest) -> Lookup {
+        let answer = self.json(request).await?;
         match answer.get("result") {
             Some(result) => Ok(Some(result.clone())),
             None => Err(Failed::Other("the answer has no result".to_owned())),
@@ -48,8 +61,8 @@ impl Model {
     }
 
     /// Lists all items, page by page. A list that does not end is an error.
-    async fn list(&self, ask: &Value) -> Lookup {
-        let path = format!("/v1/{}", needed(ask, "kind")?);
+    async fn list(&self, arguments: &Value) -> Lookup {
+        let path = format!("/v1/{}", needed(arguments, "kind")?);
         let mut all = Vec::new();
         let mut cursor: Option<String> = None;
         let listings = Listings::default();
@@ -59,15 +72,15 @@ impl Model {
             if let Some(cursor) = &cursor {
                 page = page.query("cursor", cursor.clone());
             }
-            let found = self.json(page).await?;
-            match found.get("result").and_then(Value::as_array) {
+            let response = self.json(page).await?;
+            match response.get("result").and_then(Value::as_array) {
                 Some(items) => all.extend(items.iter().cloned()),
                 None => return Err(Failed::Other("invalid answer: expected a list".to_owned())),
             }
-            match found.get("next_cursor") {
+            match response.get("next_cursor") {
                 // A repeated cursor would loop forever.
                 Some(Value::String(next)) if cursor.as_ref() != Some(next) => {
-                    let page_bytes = found.to_string().len();
+                    let page_bytes = response.to_string().len();
                     walk.advance(next, page_bytes).map_err(Failed::Other)?;
                     cursor = Some(next.clone());
                 }
@@ -77,16 +90,16 @@ impl Model {
     }
 }
 
-fn resource(ask: &Value) -> Result<String, Failed> {
-    let kind = needed(ask, "kind")?;
-    let name = paths::encoded(needed(ask, "name")?);
+fn resource(arguments: &Value) -> Result<String, Failed> {
+    let kind = needed(arguments, "kind")?;
+    let name = paths::encoded(needed(arguments, "name")?);
     Ok(format!("/v1/{kind}/{name}"))
 }
 
 /// Returns the path of a source's data. It is one parameter, so its slashes are encoded too.
-fn data(ask: &Value) -> Result<String, Failed> {
-    let source = paths::encoded(needed(ask, "source")?);
-    let segments = ask.get("path").and_then(Value::as_array);
+fn data(arguments: &Value) -> Result<String, Failed> {
+    let source = paths::encoded(needed(arguments, "source")?);
+    let segments = arguments.get("path").and_then(Value::as_array);
     let segments = segments.ok_or(Failed::Unsupported)?.iter();
     let segments: Option<Vec<&str>> = segments.map(Value::as_str).collect();
     let path = segments.ok_or(Failed::Unsupported)?.join("/");

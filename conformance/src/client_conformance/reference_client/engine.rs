@@ -17,58 +17,60 @@ const OPTIONS: [(&str, &str); 5] = [
 const DETAILS: [&str; 4] = ["provenance", "metrics", "explanation", "decision_id"];
 
 impl Model {
-    pub(super) async fn engine(&self, what: &str, ask: &Value) -> Result<Value, Failed> {
-        let found = match what {
-            "decide" => return self.decide(ask).await,
+    pub(super) async fn engine(&self, operation: &str, arguments: &Value) -> Result<Value, Failed> {
+        let found = match operation {
+            "decide" => return self.decide(arguments).await,
             "allows" => {
-                let decision = self.decision(ask, ask.get("input")).await?;
+                let decision = self.decision(arguments, arguments.get("input")).await?;
                 let allowed = decision.get("result") == Some(&Value::Bool(true));
                 Ok(Some(Value::Bool(allowed)))
             }
-            "decide_many" => self.decide_many(ask).await,
+            "decide_many" => self.decide_many(arguments).await,
             "decide_default" => {
-                let bare = input_as_body(ClientRequest::new("POST", "/".to_owned()), ask);
-                self.bare(bare).await
+                let request = input_as_body(ClientRequest::new("POST", "/".to_owned()), arguments);
+                self.unenveloped(request).await
             }
             "decide_v0" => {
-                let path = paths::below("/v0/data", ask, "path")?;
-                self.bare(input_as_body(ClientRequest::new("POST", path), ask))
+                let path = paths::below("/v0/data", arguments, "path")?;
+                self.unenveloped(input_as_body(ClientRequest::new("POST", path), arguments))
                     .await
             }
-            "query" => self.query(ask).await,
+            "query" => self.query(arguments).await,
             "get_data" => {
-                let path = paths::below("/v1/data", ask, "path")?;
+                let path = paths::below("/v1/data", arguments, "path")?;
                 let envelope = self.json(ClientRequest::new("GET", path)).await?;
                 result(&envelope)
             }
             "put_data" => {
-                let path = paths::below("/v1/data", ask, "path")?;
-                let document = ask.get("document").ok_or(Failed::Unsupported)?;
+                let path = paths::below("/v1/data", arguments, "path")?;
+                let document = arguments.get("document").ok_or(Failed::Unsupported)?;
                 let put = ClientRequest::new("PUT", path).json(document);
-                match is_true(ask, "if_absent") {
+                match is_true(arguments, "if_absent") {
                     true => self.write(put.header("if-none-match", "*")).await,
                     false => self.write(put).await,
                 }
             }
             "patch_data" => {
-                let path = paths::below("/v1/data", ask, "path")?;
-                let operations = ask.get("operations").ok_or(Failed::Unsupported)?;
+                let path = paths::below("/v1/data", arguments, "path")?;
+                let operations = arguments.get("operations").ok_or(Failed::Unsupported)?;
                 let mut patch = ClientRequest::new("PATCH", path).header("content-type", PATCH);
                 patch.body = Some(operations.to_string().into());
                 self.write(patch).await
             }
             "delete_data" => {
-                let path = paths::below("/v1/data", ask, "path")?;
+                let path = paths::below("/v1/data", arguments, "path")?;
                 self.write(ClientRequest::new("DELETE", path)).await
             }
             "put_policy" => {
-                let mut put =
-                    ClientRequest::new("PUT", policy(ask)?).header("content-type", "text/plain");
-                put.body = Some(needed(ask, "policy")?.to_owned().into());
+                let mut put = ClientRequest::new("PUT", policy(arguments)?)
+                    .header("content-type", "text/plain");
+                put.body = Some(needed(arguments, "policy")?.to_owned().into());
                 self.write(put).await
             }
             "get_policy" => {
-                let found = self.json(ClientRequest::new("GET", policy(ask)?)).await?;
+                let found = self
+                    .json(ClientRequest::new("GET", policy(arguments)?))
+                    .await?;
                 Ok(found.pointer("/result/raw").cloned())
             }
             "list_policies" => {
@@ -82,17 +84,20 @@ impl Model {
                     .filter_map(|one| one.get("id"));
                 Ok(Some(ids.cloned().collect()))
             }
-            "delete_policy" => self.write(ClientRequest::new("DELETE", policy(ask)?)).await,
+            "delete_policy" => {
+                self.write(ClientRequest::new("DELETE", policy(arguments)?))
+                    .await
+            }
             "partial" => {
-                let body = members(ask, &["query", "input", "unknowns"]);
+                let body = members(arguments, &["query", "input", "unknowns"]);
                 let compile = ClientRequest::new("POST", "/v1/compile".to_owned());
                 result(&self.json(compile.json(&Value::Object(body))).await?)
             }
-            "filter" => self.filter(ask).await,
-            "filter_many" => self.filter_many(ask).await,
-            "health" => self.health(health(ask)).await,
+            "filter" => self.filter(arguments).await,
+            "filter_many" => self.filter_many(arguments).await,
+            "health" => self.health(health(arguments)).await,
             "health_rule" => {
-                let path = format!("/health/{}", paths::encoded(needed(ask, "rule")?));
+                let path = format!("/health/{}", paths::encoded(needed(arguments, "rule")?));
                 self.health(ClientRequest::new("GET", path)).await
             }
             "config" => result(
@@ -111,12 +116,12 @@ impl Model {
     }
 
     /// Requests the envelope of a decision.
-    async fn decision(&self, ask: &Value, input: Option<&Value>) -> Result<Value, Failed> {
-        let path = paths::below("/v1/data", ask, "path")?;
+    async fn decision(&self, arguments: &Value, input: Option<&Value>) -> Result<Value, Failed> {
+        let path = paths::below("/v1/data", arguments, "path")?;
         let mut body = Map::new();
         body.extend(input.map(|input| ("input".to_owned(), input.clone())));
         let mut post = ClientRequest::new("POST", path).json(&Value::Object(body));
-        let options = ask.get("options").and_then(Value::as_object);
+        let options = arguments.get("options").and_then(Value::as_object);
         for (name, value) in options.into_iter().flatten() {
             let known = OPTIONS.iter().find(|(known, _)| known == name);
             let (_, parameter) = known.ok_or(Failed::Unsupported)?;
@@ -135,8 +140,8 @@ impl Model {
         }
     }
 
-    async fn decide(&self, ask: &Value) -> Result<Value, Failed> {
-        let envelope = self.decision(ask, ask.get("input")).await?;
+    async fn decide(&self, arguments: &Value) -> Result<Value, Failed> {
+        let envelope = self.decision(arguments, arguments.get("input")).await?;
         let mut line = reply(result(&envelope)?);
         let details = members(&envelope, &DETAILS);
         if let (Value::Object(line), false) = (&mut line, details.is_empty()) {
@@ -145,14 +150,14 @@ impl Model {
         Ok(line)
     }
 
-    async fn decide_many(&self, ask: &Value) -> Lookup {
-        let inputs = ask.get("inputs").and_then(Value::as_object);
+    async fn decide_many(&self, arguments: &Value) -> Lookup {
+        let inputs = arguments.get("inputs").and_then(Value::as_object);
         let mut all = Map::new();
         for (name, input) in inputs.ok_or(Failed::Unsupported)? {
             let first = all.values().next().cloned();
             let line = match first.filter(|_| self.has(FaultMode::FirstForAll)) {
                 Some(first) => first,
-                None => match self.decision(ask, Some(input)).await {
+                None => match self.decision(arguments, Some(input)).await {
                     Ok(envelope) => reply(result(&envelope)?),
                     Err(failed) => self.reply(&failed),
                 },
@@ -163,38 +168,38 @@ impl Model {
     }
 
     /// Requests a decision without an envelope; status 404 means that the decision is undefined.
-    async fn bare(&self, ask: ClientRequest) -> Lookup {
-        match self.json(ask).await {
+    async fn unenveloped(&self, request: ClientRequest) -> Lookup {
+        match self.json(request).await {
             Ok(value) => Ok(Some(value)),
             Err(Failed::Status(404, _)) => Ok(None),
             Err(failed) => Err(failed),
         }
     }
 
-    async fn query(&self, ask: &Value) -> Lookup {
-        let body = members(ask, &["query", "input"]);
+    async fn query(&self, arguments: &Value) -> Lookup {
+        let body = members(arguments, &["query", "input"]);
         let post = ClientRequest::new("POST", "/v1/query".to_owned()).json(&Value::Object(body));
         let found = self.json(post).await?;
         Ok(Some(found.get("result").cloned().unwrap_or(json!([]))))
     }
 
-    async fn filter(&self, ask: &Value) -> Lookup {
-        let target = needed(ask, "target")?;
+    async fn filter(&self, arguments: &Value) -> Lookup {
+        let target = needed(arguments, "target")?;
         let accept = format!("application/vnd.opa.{target}+json");
         let mut options = Map::new();
-        if let Some(mappings) = ask.get("mappings") {
+        if let Some(mappings) = arguments.get("mappings") {
             options.insert("targetSQLTableMappings".to_owned(), mappings.clone());
         }
-        let found = self.filtered(ask, &accept, options).await?;
+        let found = self.filtered(arguments, &accept, options).await?;
         Ok(found.pointer("/result/query").cloned())
     }
 
-    async fn filter_many(&self, ask: &Value) -> Lookup {
-        let targets = ask.get("targets").ok_or(Failed::Unsupported)?;
+    async fn filter_many(&self, arguments: &Value) -> Lookup {
+        let targets = arguments.get("targets").ok_or(Failed::Unsupported)?;
         let options = [("targetDialects".to_owned(), targets.clone())];
         let accept = "application/vnd.opa.multitarget+json";
         let found = self
-            .filtered(ask, accept, options.into_iter().collect())
+            .filtered(arguments, accept, options.into_iter().collect())
             .await?;
         let found = found.get("result").and_then(Value::as_object);
         let queries = found.into_iter().flatten().filter_map(|(name, target)| {
@@ -206,12 +211,12 @@ impl Model {
 
     async fn filtered(
         &self,
-        ask: &Value,
+        arguments: &Value,
         accept: &str,
         options: Map<String, Value>,
     ) -> Result<Value, Failed> {
-        let path = paths::below("/v1/compile", ask, "path")?;
-        let mut body = members(ask, &["input", "unknowns"]);
+        let path = paths::below("/v1/compile", arguments, "path")?;
+        let mut body = members(arguments, &["input", "unknowns"]);
         if !options.is_empty() {
             body.insert("options".to_owned(), Value::Object(options));
         }
@@ -226,8 +231,8 @@ impl Model {
         }
     }
 
-    async fn health(&self, ask: ClientRequest) -> Lookup {
-        match self.send(ask).await {
+    async fn health(&self, request: ClientRequest) -> Lookup {
+        match self.send(request).await {
             Ok(Answer { .. }) => Ok(Some(Value::Bool(true))),
             Err(Failed::Status(500, _)) => Ok(Some(Value::Bool(false))),
             Err(failed) => Err(failed),
@@ -245,32 +250,32 @@ fn result(envelope: &Value) -> Lookup {
     }
 }
 
-fn policy(ask: &Value) -> Result<String, Failed> {
-    let id = paths::encoded(needed(ask, "id")?);
+fn policy(arguments: &Value) -> Result<String, Failed> {
+    let id = paths::encoded(needed(arguments, "id")?);
     Ok(format!("/v1/policies/{id}"))
 }
 
 /// Returns those of these members that the object has.
-fn members(ask: &Value, names: &[&str]) -> Map<String, Value> {
-    let member = |name: &&str| Some(((*name).to_owned(), ask.get(*name)?.clone()));
+fn members(arguments: &Value, names: &[&str]) -> Map<String, Value> {
+    let member = |name: &&str| Some(((*name).to_owned(), arguments.get(*name)?.clone()));
     names.iter().filter_map(member).collect()
 }
 
-fn input_as_body(ask: ClientRequest, line: &Value) -> ClientRequest {
-    match line.get("input") {
-        Some(input) => ask.json(input),
-        None => ask,
+fn input_as_body(request: ClientRequest, arguments: &Value) -> ClientRequest {
+    match arguments.get("input") {
+        Some(input) => request.json(input),
+        None => request,
     }
 }
 
-fn health(ask: &Value) -> ClientRequest {
+fn health(arguments: &Value) -> ClientRequest {
     let mut get = ClientRequest::new("GET", "/health".to_owned());
     for check in ["bundles", "plugins"] {
-        if is_true(ask, check) {
+        if is_true(arguments, check) {
             get = get.query(check, "true");
         }
     }
-    let excluded = ask.get("exclude").and_then(Value::as_array);
+    let excluded = arguments.get("exclude").and_then(Value::as_array);
     for name in excluded.into_iter().flatten().filter_map(Value::as_str) {
         get = get.query("exclude-plugin", name);
     }

@@ -18,7 +18,7 @@ use crate::http_client::wire::{Outgoing, Wire};
 use crate::http_client::{Base, Client, Connection};
 
 /// Number of retries by a client with the fault `Repeats`.
-const AGAIN: usize = 2;
+const REPEATS: usize = 2;
 
 /// The reference client, with at most one fault.
 #[derive(Debug)]
@@ -112,13 +112,13 @@ impl Model {
     }
 
     /// Runs the operation that a line describes, and returns the reply line.
-    pub(crate) async fn answer(&mut self, ask: &Value) -> Value {
-        let reply = match text(ask, "do") {
-            Some("open") => self.open(ask).map(|()| {
+    pub(crate) async fn answer(&mut self, line: &Value) -> Value {
+        let reply = match text(line, "do") {
+            Some("open") => self.open(line).map(|()| {
                 let name = json!({"name": "model", "version": env!("CARGO_PKG_VERSION")});
                 json!({"value": name})
             }),
-            Some(what) => self.done(what, ask).await,
+            Some(operation) => self.run(operation, line).await,
             None => Err(Failed::Unsupported),
         };
         let reply = reply.unwrap_or_else(|failed| self.reply(&failed));
@@ -153,15 +153,18 @@ impl Model {
         }
     }
 
-    fn open(&mut self, ask: &Value) -> Result<(), Failed> {
-        let api = match text(ask, "api") {
+    fn open(&mut self, arguments: &Value) -> Result<(), Failed> {
+        let api = match text(arguments, "api") {
             Some("engine") => Recipient::Engine,
             Some("control") => Recipient::Control,
             _ => return Err(Failed::Unsupported),
         };
         let seconds = match self.has(FaultMode::Impatient) {
             true => 0.5,
-            false => ask.get("timeout").and_then(Value::as_f64).unwrap_or(5.0),
+            false => arguments
+                .get("timeout")
+                .and_then(Value::as_f64)
+                .unwrap_or(5.0),
         };
         let connection = Connection {
             timeout: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(5)),
@@ -170,7 +173,7 @@ impl Model {
             ..Connection::default()
         };
         let client = Client::new(&connection);
-        let base = Base::parse(text(ask, "url").unwrap_or_default());
+        let base = Base::parse(text(arguments, "url").unwrap_or_default());
         let mut base = base.map_err(Failed::Other)?;
         if self.has(FaultMode::PathOfAddressLost) {
             base.url.truncate(base.url.len() - base.path.len());
@@ -180,28 +183,28 @@ impl Model {
             api,
             base,
             client: client.map_err(|error| Failed::Other(error.to_string()))?,
-            token: text(ask, "token").map(str::to_owned),
+            token: text(arguments, "token").map(str::to_owned),
         });
         Ok(())
     }
 
-    async fn done(&self, what: &str, ask: &Value) -> Result<Value, Failed> {
+    async fn run(&self, operation: &str, arguments: &Value) -> Result<Value, Failed> {
         let opened = self.opened.as_ref().ok_or(Failed::Unsupported)?;
         match opened.api {
-            Recipient::Engine => self.engine(what, ask).await,
-            Recipient::Control | Recipient::Mock => self.control(what, ask).await,
+            Recipient::Engine => self.engine(operation, arguments).await,
+            Recipient::Control | Recipient::Mock => self.control(operation, arguments).await,
         }
     }
 
     /// Sends a request; a response other than success is a failure.
-    async fn send(&self, ask: ClientRequest) -> Result<Answer, Failed> {
-        let mut answer = self.sent(&ask).await;
+    async fn send(&self, request: ClientRequest) -> Result<Answer, Failed> {
+        let mut answer = self.send_once(&request).await;
         if self.has(FaultMode::Repeats) {
-            for _ in 0..AGAIN {
+            for _ in 0..REPEATS {
                 if answer.as_ref().is_ok_and(|answer| answer.status < 500) {
                     break;
                 }
-                answer = self.sent(&ask).await;
+                answer = self.send_once(&request).await;
             }
         }
         let mut answer = match answer {
@@ -215,15 +218,15 @@ impl Model {
             Err(error) => return Err(Failed::Other(error.to_string())),
         };
         if self.has(FaultMode::RedirectsAsGet)
-            && let (300..400, Some(place)) = (answer.status, answer.header("location"))
+            && let (300..400, Some(location)) = (answer.status, answer.header("location"))
         {
-            let path = place.splitn(4, '/').nth(3).unwrap_or_default();
-            let path = match place.starts_with('/') {
-                true => place.clone(),
+            let path = location.splitn(4, '/').nth(3).unwrap_or_default();
+            let path = match location.starts_with('/') {
+                true => location.clone(),
                 false => format!("/{path}"),
             };
-            let again = self.sent(&ClientRequest::new("GET", path)).await;
-            answer = again.map_err(|error| Failed::Other(error.to_string()))?;
+            let redirected = self.send_once(&ClientRequest::new("GET", path)).await;
+            answer = redirected.map_err(|error| Failed::Other(error.to_string()))?;
         }
         match answer.is_success() {
             true => Ok(answer),
@@ -231,15 +234,15 @@ impl Model {
         }
     }
 
-    async fn sent(&self, ask: &ClientRequest) -> Result<Answer, NoAnswer> {
+    async fn send_once(&self, request: &ClientRequest) -> Result<Answer, NoAnswer> {
         let Some(opened) = &self.opened else {
             return Err(NoAnswer::new("the client is not open"));
         };
         let mut headers: Vec<(String, String)> = Vec::new();
-        for (name, value) in &ask.headers {
+        for (name, value) in &request.headers {
             headers.push(((*name).to_owned(), (*value).to_owned()));
         }
-        if let Some(accept) = &ask.accept {
+        if let Some(accept) = &request.accept {
             headers.push(("accept".to_owned(), accept.clone()));
         }
         headers.push(("accept-encoding".to_owned(), "gzip".to_owned()));
@@ -247,10 +250,10 @@ impl Model {
             headers.push(("authorization".to_owned(), format!("Bearer {token}")));
         }
         let wire = Wire::Http(Outgoing {
-            method: ask.method,
-            path: ask.target(),
+            method: request.method,
+            path: request.target(),
             headers,
-            body: ask.body.clone().unwrap_or_default(),
+            body: request.body.clone().unwrap_or_default(),
         });
         let context = RequestContext {
             client: &opened.client,
@@ -265,15 +268,15 @@ impl Model {
     }
 
     /// Sends a request, and returns the JSON of its response.
-    async fn json(&self, ask: ClientRequest) -> Result<Value, Failed> {
-        let answer = self.send(ask).await?;
+    async fn json(&self, request: ClientRequest) -> Result<Value, Failed> {
+        let answer = self.send(request).await?;
         let json = answer.json().cloned();
         json.ok_or_else(|| Failed::Other("invalid answer: expected JSON".to_owned()))
     }
 
     /// Sends a request whose response only confirms success.
-    async fn write(&self, ask: ClientRequest) -> Lookup {
-        self.send(ask).await.map(|_| Some(Value::Bool(true)))
+    async fn write(&self, request: ClientRequest) -> Lookup {
+        self.send(request).await.map(|_| Some(Value::Bool(true)))
     }
 }
 
@@ -285,15 +288,15 @@ fn reply(found: Option<Value>) -> Value {
     }
 }
 
-fn text<'a>(ask: &'a Value, member: &str) -> Option<&'a str> {
-    ask.get(member).and_then(Value::as_str)
+fn text<'a>(arguments: &'a Value, member: &str) -> Option<&'a str> {
+    arguments.get(member).and_then(Value::as_str)
 }
 
 /// Returns a string member that the operation requires.
-fn needed<'a>(ask: &'a Value, member: &str) -> Result<&'a str, Failed> {
-    text(ask, member).ok_or(Failed::Unsupported)
+fn needed<'a>(arguments: &'a Value, member: &str) -> Result<&'a str, Failed> {
+    text(arguments, member).ok_or(Failed::Unsupported)
 }
 
-fn is_true(ask: &Value, member: &str) -> bool {
-    ask.get(member) == Some(&Value::Bool(true))
+fn is_true(arguments: &Value, member: &str) -> bool {
+    arguments.get(member) == Some(&Value::Bool(true))
 }

@@ -17,8 +17,8 @@ pub(super) fn encoded(text: &str) -> String {
 }
 
 /// Builds a path from a prefix and the segments in this member of the operation.
-pub(super) fn below(prefix: &str, ask: &Value, member: &str) -> Result<String, Failed> {
-    let segments = ask.get(member).and_then(Value::as_array);
+pub(super) fn below(prefix: &str, arguments: &Value, member: &str) -> Result<String, Failed> {
+    let segments = arguments.get(member).and_then(Value::as_array);
     let mut path = prefix.to_owned();
     for segment in segments.ok_or(Failed::Unsupported)? {
         path.push('/');

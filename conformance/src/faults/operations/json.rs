@@ -20,8 +20,8 @@ pub(in crate::faults) fn change_at(
     };
     let end = rest.find('/').unwrap_or(rest.len());
     let (segment, rest) = rest.split_at(end);
-    for below in members(value, &unescape(segment)) {
-        change_at(below, rest, change);
+    for child in members(value, &unescape(segment)) {
+        change_at(child, rest, change);
     }
 }
 
@@ -29,42 +29,42 @@ pub(in crate::faults) fn change_at(
 pub(in crate::faults) fn take_at(value: &mut Value, pointer: &str) -> Option<Value> {
     let (parent, name) = pointer.rsplit_once('/')?;
     let name = unescape(name);
-    let mut taken = None;
-    let mut stays = |known: &str, value: &mut Value| {
-        let is_taken = matches(&name, known);
-        if is_taken {
-            taken.get_or_insert_with(|| value.take());
+    let mut removed = None;
+    let mut retain = |key: &str, value: &mut Value| {
+        let is_match = matches(&name, key);
+        if is_match {
+            removed.get_or_insert_with(|| value.take());
         }
-        !is_taken
+        !is_match
     };
-    change_at(value, parent, &mut |place| match place {
-        Value::Object(members) => members.retain(|known, value| stays(known, value)),
+    change_at(value, parent, &mut |target| match target {
+        Value::Object(members) => members.retain(|key, value| retain(key, value)),
         Value::Array(items) => {
             let mut positions = 0_usize..;
             items.retain_mut(|item| {
                 let position = positions.next().unwrap_or_default();
-                stays(&position.to_string(), item)
+                retain(&position.to_string(), item)
             });
         }
         _ => {}
     });
-    taken
+    removed
 }
 
 /// Sets the values that the pointer matches; a missing member is added to its object.
-pub(super) fn put_at(value: &mut Value, pointer: &str, wanted: &Value) {
+pub(super) fn put_at(value: &mut Value, pointer: &str, new_value: &Value) {
     let Some((parent, name)) = pointer.rsplit_once('/') else {
-        *value = wanted.clone();
+        *value = new_value.clone();
         return;
     };
     let name = unescape(name);
-    change_at(value, parent, &mut |place| match place {
+    change_at(value, parent, &mut |target| match target {
         Value::Object(members) if !name.contains('*') => {
-            members.insert(name.clone(), wanted.clone());
+            members.insert(name.clone(), new_value.clone());
         }
-        place => {
-            for below in members(place, &name) {
-                *below = wanted.clone();
+        target => {
+            for child in members(target, &name) {
+                *child = new_value.clone();
             }
         }
     });
@@ -72,8 +72,8 @@ pub(super) fn put_at(value: &mut Value, pointer: &str, wanted: &Value) {
 
 /// Sets the values at these pointers.
 pub(super) fn put_all(value: &mut Value, values: &ValuesByPointer) {
-    for (pointer, wanted) in values {
-        put_at(value, pointer, wanted);
+    for (pointer, new_value) in values {
+        put_at(value, pointer, new_value);
     }
 }
 
@@ -109,20 +109,20 @@ fn members<'v>(value: &'v mut Value, segment: &str) -> Vec<&'v mut Value> {
     }
 }
 
-pub(super) fn push(place: &mut Value, item: &Value) {
-    if let Value::Array(items) = place {
+pub(super) fn push(target: &mut Value, item: &Value) {
+    if let Value::Array(items) = target {
         items.push(item.clone());
     }
 }
 
-pub(super) fn reverse(place: &mut Value) {
-    if let Value::Array(items) = place {
+pub(super) fn reverse(target: &mut Value) {
+    if let Value::Array(items) = target {
         items.reverse();
     }
 }
 
-pub(super) fn drop_first(place: &mut Value) {
-    match place {
+pub(super) fn drop_first(target: &mut Value) {
+    match target {
         Value::Array(items) => drop(items.drain(..items.len().min(1))),
         Value::Object(members) => {
             let name = members.keys().next().cloned();
@@ -132,8 +132,8 @@ pub(super) fn drop_first(place: &mut Value) {
     }
 }
 
-pub(super) fn drop_last(place: &mut Value) {
-    match place {
+pub(super) fn drop_last(target: &mut Value) {
+    match target {
         Value::Array(items) => drop(items.pop()),
         Value::Object(members) => {
             let name = members.keys().next_back().cloned();
@@ -143,14 +143,14 @@ pub(super) fn drop_last(place: &mut Value) {
     }
 }
 
-pub(super) fn repeat_first(place: &mut Value) {
-    if let Value::Array(items) = place {
+pub(super) fn repeat_first(target: &mut Value) {
+    if let Value::Array(items) = target {
         items.extend(items.first().cloned());
     }
 }
 
-pub(super) fn empty(place: &mut Value) {
-    match place {
+pub(super) fn empty(target: &mut Value) {
+    match target {
         Value::Array(items) => items.clear(),
         Value::Object(members) => members.clear(),
         Value::String(text) => text.clear(),
@@ -158,30 +158,30 @@ pub(super) fn empty(place: &mut Value) {
     }
 }
 
-pub(super) fn join(place: &mut Value, separator: &str) {
-    if let Value::Array(items) = place {
+pub(super) fn join(target: &mut Value, separator: &str) {
+    if let Value::Array(items) = target {
         let texts: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
-        *place = Value::String(texts.join(separator));
+        *target = Value::String(texts.join(separator));
     }
 }
 
-pub(super) fn shift(place: &mut Value, by: i64) {
-    if let Some(moved) = place.as_i64().and_then(|n| n.checked_add(by)) {
-        *place = Value::from(moved);
+pub(super) fn shift(target: &mut Value, by: i64) {
+    if let Some(sum) = target.as_i64().and_then(|n| n.checked_add(by)) {
+        *target = Value::from(sum);
     }
 }
 
-pub(super) fn wrap(place: &mut Value, into: &Value, to: &str) {
-    let is_empty = match &*place {
+pub(super) fn wrap(target: &mut Value, into: &Value, to: &str) {
+    let is_empty = match &*target {
         Value::String(text) => text.is_empty(),
         Value::Object(members) => members.is_empty(),
         Value::Array(items) => items.is_empty(),
         _ => false,
     };
     if !is_empty {
-        let mut around = into.clone();
-        put_at(&mut around, to, place);
-        *place = around;
+        let mut wrapper = into.clone();
+        put_at(&mut wrapper, to, target);
+        *target = wrapper;
     }
 }
 

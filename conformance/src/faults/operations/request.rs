@@ -56,11 +56,11 @@ pub(in crate::faults) fn changed<'a>(
     changes: impl IntoIterator<Item = &'a RequestChange>,
     administrator: Option<&str>,
 ) -> Outgoing {
-    let mut sent = request.clone();
+    let mut result = request.clone();
     for change in changes {
-        change.apply(&mut sent, administrator);
+        change.apply(&mut result, administrator);
     }
-    sent
+    result
 }
 
 /// Applies these changes to a raw request; only [`RequestChange::Text`] applies to one.
@@ -68,31 +68,35 @@ pub(in crate::faults) fn changed_raw<'a>(
     bytes: &[u8],
     changes: impl IntoIterator<Item = &'a RequestChange>,
 ) -> Vec<u8> {
-    changes.into_iter().fold(bytes.to_vec(), |sent, change| {
-        if let RequestChange::Text(swap) = change {
-            swap.apply(&String::from_utf8_lossy(&sent)).into_bytes()
-        } else {
-            sent
-        }
-    })
+    changes
+        .into_iter()
+        .fold(bytes.to_vec(), |raw_request, change| {
+            if let RequestChange::Text(replacement) = change {
+                replacement
+                    .apply(&String::from_utf8_lossy(&raw_request))
+                    .into_bytes()
+            } else {
+                raw_request
+            }
+        })
 }
 
 impl RequestChange {
-    fn apply(&self, sent: &mut Outgoing, administrator: Option<&str>) {
+    fn apply(&self, request: &mut Outgoing, administrator: Option<&str>) {
         match self {
-            Self::DropHeader(name) => drop_header(&mut sent.headers, name),
-            Self::SetHeader(headers) => set_headers(&mut sent.headers, headers),
+            Self::DropHeader(name) => drop_header(&mut request.headers, name),
+            Self::SetHeader(headers) => set_headers(&mut request.headers, headers),
             Self::DropQuery(name) => {
-                edit_query(&mut sent.path, |pairs| {
+                edit_query(&mut request.path, |pairs| {
                     pairs.retain(|(known, _)| known != name)
                 });
             }
-            Self::SetQuery(values) => edit_query(&mut sent.path, |pairs| {
+            Self::SetQuery(values) => edit_query(&mut request.path, |pairs| {
                 pairs.retain(|(known, _)| !values.contains_key(known));
                 pairs.extend(values.clone());
             }),
             Self::Method(method) => {
-                sent.method = match method {
+                request.method = match method {
                     Method::Get => "GET",
                     Method::Put => "PUT",
                     Method::Post => "POST",
@@ -100,16 +104,19 @@ impl RequestChange {
                     Method::Delete => "DELETE",
                 };
             }
-            Self::Path(swap) => sent.path = swap.apply(&sent.path),
-            Self::Drop(pointer) => edit_json(&mut sent.body, |body| drop(take_at(body, pointer))),
-            Self::Set(values) => edit_json(&mut sent.body, |body| put_all(body, values)),
-            Self::Text(swap) => {
-                sent.body = Bytes::from(swap.apply(&String::from_utf8_lossy(&sent.body)));
+            Self::Path(replacement) => request.path = replacement.apply(&request.path),
+            Self::Drop(pointer) => {
+                edit_json(&mut request.body, |body| drop(take_at(body, pointer)))
             }
-            Self::Body(text) => sent.body = Bytes::from(text.clone()),
+            Self::Set(values) => edit_json(&mut request.body, |body| put_all(body, values)),
+            Self::Text(replacement) => {
+                request.body =
+                    Bytes::from(replacement.apply(&String::from_utf8_lossy(&request.body)));
+            }
+            Self::Body(text) => request.body = Bytes::from(text.clone()),
             Self::AsAdministrator(on) => {
                 if let Some(value) = administrator.filter(|_| *on) {
-                    set_header(&mut sent.headers, "authorization", value);
+                    set_header(&mut request.headers, "authorization", value);
                 }
             }
         }

@@ -148,18 +148,18 @@ impl AnswerChange {
                 set_headers(&mut answer.headers, headers);
                 None
             }
-            Self::Text(swap) => Some(swap.apply(&answer.text()).into_bytes()),
+            Self::Text(replacement) => Some(replacement.apply(&answer.text()).into_bytes()),
             Self::Body(text) => Some(text.clone().into_bytes()),
             Self::Json(value) => Some(value.to_string().into_bytes()),
             Self::Prepend(text) => Some([text.as_bytes(), answer.plain()].concat()),
             Self::Append(text) => Some([answer.plain(), text.as_bytes()].concat()),
             Self::Gzip(encoded) => {
-                let plain = answer.plain().to_vec();
+                let decoded = answer.plain().to_vec();
                 drop_header(&mut answer.headers, "content-encoding");
                 if *encoded {
                     set_header(&mut answer.headers, "content-encoding", "gzip");
                 }
-                Some(plain)
+                Some(decoded)
             }
             Self::Pretty(pretty) => answer.json().map(|json| serialize(json, *pretty)),
             Self::Spell(spelling) => answer.json().map(|json| spelling.write(json).into_bytes()),
@@ -176,14 +176,14 @@ impl AnswerChange {
     /// Applies the change to the values of a JSON body.
     fn edit(&self, body: &mut Value) {
         let mut change = |at: &str, change: &dyn Fn(&mut Value)| {
-            change_at(body, at, &mut |place| change(place));
+            change_at(body, at, &mut |target| change(target));
         };
         match self {
             Self::Drop(at) => drop(take_at(body, at)),
             Self::Set(values) => put_all(body, values),
             Self::Push(values) => {
                 for (at, value) in values {
-                    change(at, &|place| json::push(place, value));
+                    change(at, &|target| json::push(target, value));
                 }
             }
             Self::Move(Replacement { from, to }) => {
@@ -196,19 +196,19 @@ impl AnswerChange {
             Self::DropLast(at) => change(at, &json::drop_last),
             Self::Repeat(at) => change(at, &json::repeat_first),
             Self::Empty(at) => change(at, &json::empty),
-            Self::Affix { at, before, after } => change(at, &|place| {
-                if let Value::String(text) = place {
+            Self::Affix { at, before, after } => change(at, &|target| {
+                if let Value::String(text) = target {
                     *text = format!("{before}{text}{after}");
                 }
             }),
-            Self::Replace { at, from, to } => change(at, &|place| json::replace(place, from, to)),
-            Self::Wrap { at, into, to } => change(at, &|place| json::wrap(place, into, to)),
-            Self::Join { at, with } => change(at, &|place| json::join(place, with)),
+            Self::Replace { at, from, to } => change(at, &|target| json::replace(target, from, to)),
+            Self::Wrap { at, into, to } => change(at, &|target| json::wrap(target, into, to)),
+            Self::Join { at, with } => change(at, &|target| json::join(target, with)),
             Self::Shift { at, by } => at.iter().for_each(|at| {
-                change(at, &|place| json::shift(place, *by));
+                change(at, &|target| json::shift(target, *by));
             }),
             Self::Respell { at, form } => at.iter().for_each(|at| {
-                change(at, &|place| form.respell(place));
+                change(at, &|target| form.respell(target));
             }),
             _ => {}
         }
@@ -225,12 +225,12 @@ fn serialize(json: &Value, pretty: bool) -> Vec<u8> {
 
 /// Returns the response with another body, encoded as the headers say. An existing length is
 /// updated.
-pub(in crate::faults) fn with_body(answer: &Answer, plain: Vec<u8>) -> Answer {
+pub(in crate::faults) fn with_body(answer: &Answer, decoded_body: Vec<u8>) -> Answer {
     let mut headers = answer.headers.clone();
     let gzip = answer.header("content-encoding");
     let body = match gzip.is_some_and(|value| value.eq_ignore_ascii_case("gzip")) {
-        true => gzipped(&plain),
-        false => plain,
+        true => gzipped(&decoded_body),
+        false => decoded_body,
     };
     if answer.header("content-length").is_some() {
         set_header(&mut headers, "content-length", &body.len().to_string());
@@ -238,9 +238,9 @@ pub(in crate::faults) fn with_body(answer: &Answer, plain: Vec<u8>) -> Answer {
     Answer::new(answer.status, headers, Bytes::from(body))
 }
 
-fn gzipped(plain: &[u8]) -> Vec<u8> {
+fn gzipped(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     // Writing to memory cannot fail.
-    let _ = encoder.write_all(plain);
+    let _ = encoder.write_all(bytes);
     encoder.finish().unwrap_or_default()
 }

@@ -53,7 +53,7 @@ impl Spelling {
                 self.list(['{', '}'], members.into_iter(), depth, out);
             }
             Value::String(text) => self.text(text, out),
-            plain => out.push_str(&plain.to_string()),
+            scalar => out.push_str(&scalar.to_string()),
         }
     }
 
@@ -66,8 +66,8 @@ impl Spelling {
     ) {
         out.push(open);
         let is_empty = items.len() == 0;
-        for (place, (name, value)) in items.enumerate() {
-            if place > 0 {
+        for (index, (name, value)) in items.enumerate() {
+            if index > 0 {
                 out.push(',');
             }
             self.between(depth + 1, out);

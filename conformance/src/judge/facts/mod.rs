@@ -19,7 +19,7 @@ use crate::scenario::value_types::kind_names;
 use crate::scenario::{Alternative, Check, Expectation, Kind};
 
 /// Response time that is accepted however short the wait is, in milliseconds.
-const NOTICED: f64 = 250.0;
+const MIN_LONG_WAIT_MS: f64 = 250.0;
 
 /// One line of a transcript: `key = value`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -165,12 +165,12 @@ impl View<'_> {
         value: impl FnOnce(Option<&Value>) -> String,
     ) -> (String, String) {
         let pointer = self.filled(pointer);
-        let place = if pointer.is_empty() {
+        let location = if pointer.is_empty() {
             "body".to_owned()
         } else {
             mask_namespace(&pointer, self.ns)
         };
-        (format!("{word}{place}"), value(self.answer.at(&pointer)))
+        (format!("{word}{location}"), value(self.answer.at(&pointer)))
     }
 
     fn media_type(&self) -> String {
@@ -306,16 +306,16 @@ impl View<'_> {
         }
     }
 
-    fn residual_like(&self, found: Option<&Value>, wanted: &[Vec<&str>]) -> String {
-        let fits = |conditions: &Vec<String>| {
-            wanted
+    fn residual_like(&self, found: Option<&Value>, alternatives: &[Vec<&str>]) -> String {
+        let matches_any = |conditions: &Vec<String>| {
+            alternatives
                 .iter()
-                .any(|wanted| canonical_residual::matches(conditions, wanted))
+                .any(|alternative| canonical_residual::matches(conditions, alternative))
         };
         let queries = found.and_then(canonical_residual::conditions);
         match queries {
-            Some(queries) if !queries.is_empty() && queries.iter().all(fits) => {
-                let texts: Vec<String> = wanted
+            Some(queries) if !queries.is_empty() && queries.iter().all(matches_any) => {
+                let texts: Vec<String> = alternatives
                     .iter()
                     .map(|one| format!("({})", one.join("; ")))
                     .collect();
@@ -403,23 +403,23 @@ impl View<'_> {
     }
 
     fn filled_pages(&self) -> String {
-        let behind = self.answer.pages.get(1..).unwrap_or_default();
-        match behind.iter().position(|items| *items == 0) {
-            Some(place) => format!("<page {} of {} is empty>", place + 1, behind.len()),
-            None if behind.is_empty() => "<none>".to_owned(),
+        let later_pages = self.answer.pages.get(1..).unwrap_or_default();
+        match later_pages.iter().position(|items| *items == 0) {
+            Some(index) => format!("<page {} of {} is empty>", index + 1, later_pages.len()),
+            None if later_pages.is_empty() => "<none>".to_owned(),
             None => "<filled>".to_owned(),
         }
     }
 
     fn includes(&self, found: Option<&Value>, item: &Value) -> String {
-        let wanted = self.filled_json(item);
+        let expected = self.filled_json(item);
         match found {
             Some(Value::Array(items)) => {
-                let there = items
+                let is_included = items
                     .iter()
-                    .any(|found| canonical(found, self.ns) == wanted);
-                if there {
-                    format!("<includes {wanted}>")
+                    .any(|found| canonical(found, self.ns) == expected);
+                if is_included {
+                    format!("<includes {expected}>")
                 } else {
                     canonical(&Value::Array(items.clone()), self.ns)
                 }
@@ -429,15 +429,15 @@ impl View<'_> {
     }
 
     fn contains_value(&self, found: Option<&Value>, value: &Value) -> String {
-        let wanted = self.filled_json(value);
-        let contains = |found: &Value| self.contains(found, &wanted);
+        let expected = self.filled_json(value);
+        let contains = |found: &Value| self.contains(found, &expected);
         let label = format!("holds {}", self.with_placeholders(value));
         self.describe(found, contains, label)
     }
 
     /// Whether the value found, or one at any depth inside it, has this canonical text.
-    fn contains(&self, found: &Value, wanted: &str) -> bool {
-        descendants(found).any(|value| canonical(value, self.ns) == wanted)
+    fn contains(&self, found: &Value, expected: &str) -> bool {
+        descendants(found).any(|value| canonical(value, self.ns) == expected)
     }
 
     /// Formats a value of the scenario as canonical text: captures filled in, `{ns}` as `<ns>`.
@@ -459,7 +459,7 @@ impl View<'_> {
 
     fn slowest(&self) -> String {
         let Wait { longest, whole } = self.answer.wait;
-        match longest <= NOTICED.max(whole / 2.0) {
+        match longest <= MIN_LONG_WAIT_MS.max(whole / 2.0) {
             true => "<at most half of the wait>".to_owned(),
             false => format!("<{longest:.0} of {whole:.0} ms>"),
         }
@@ -487,9 +487,9 @@ impl View<'_> {
     }
 
     fn contains_part(&self, found: Option<&Value>, part: &Value) -> String {
-        let wanted = fill_json(part, &|name| self.known(name));
-        let contains = |found: &Value| contains_part(found, &wanted);
-        let label = format!("has {}", canonical(&wanted, self.ns));
+        let expected = fill_json(part, &|name| self.known(name));
+        let contains = |found: &Value| contains_part(found, &expected);
+        let label = format!("has {}", canonical(&expected, self.ns));
         self.describe(found, contains, label)
     }
 
@@ -535,8 +535,8 @@ impl View<'_> {
                 .is_some_and(|items| items.len() >= *least),
             Check::Lacks(pointer) => at(pointer).is_none(),
             Check::Holds(pointer, value) => {
-                let wanted = self.filled_json(value);
-                at(pointer).is_some_and(|found| self.contains(found, &wanted))
+                let expected = self.filled_json(value);
+                at(pointer).is_some_and(|found| self.contains(found, &expected))
             }
             Check::NoBody => self.answer.body.is_empty(),
             Check::TellsMemory => memory::has_metric(&self.answer.text()),

@@ -41,12 +41,12 @@ impl Rows {
     /// Returns the transcript line, as key and value.
     pub(crate) fn line(&self, answer: &Answer, ns: &str) -> (String, String) {
         let found = self.selected(answer);
-        let fits = match &found {
+        let is_expected = match &found {
             Ok(names) => self.expected == *names,
             Err(FilterError::Instead(what)) => self.unless.contains(what),
             Err(FilterError::Wrong(_)) => false,
         };
-        let value = if fits && !self.unless.is_empty() {
+        let value = if is_expected && !self.unless.is_empty() {
             let words = self.unless.iter().map(|unless| match unless {
                 Unless::Refused => "refused",
                 Unless::NotPlain => "not plain",
@@ -69,16 +69,16 @@ impl Rows {
     }
 
     fn describe(&self, error: FilterError, answer: &Answer, ns: &str) -> String {
-        let why = match error {
+        let reason = match error {
             FilterError::Instead(Unless::Refused) => format!("status {}", answer.status),
             FilterError::Instead(Unless::NotPlain) => "not plain".to_owned(),
-            FilterError::Wrong(why) => mask_namespace(&why, ns),
+            FilterError::Wrong(reason) => mask_namespace(&reason, ns),
         };
         let found = match (answer.at(self.pointer), answer.json()) {
             (Some(found), _) | (None, Some(found)) => canonical(found, ns),
             (None, None) => quoted(&mask_namespace(&answer.text(), ns)),
         };
-        shorten(&format!("<{why}: {found}>"))
+        shorten(&format!("<{reason}: {found}>"))
     }
 
     /// Returns the names of the selected rows, in order.

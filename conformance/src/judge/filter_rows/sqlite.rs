@@ -21,7 +21,7 @@ const LONGEST_VALUE: i32 = 1_000_000;
 /// Interval between checks of a running clause, in instructions of SQLite, and number of checks
 /// before it is aborted.
 const INSTRUCTIONS: i32 = 1_000;
-const LOOKS: u32 = 1_000;
+const MAX_CALLBACKS: u32 = 1_000;
 
 /// Checks the length of a clause.
 ///
@@ -45,7 +45,7 @@ pub(super) fn select(clause: &str, table: &Table) -> Result<Vec<String>, String>
     let names = ids.into_iter().map(|id| {
         let name = usize::try_from(id)
             .ok()
-            .and_then(|place| table.rows.keys().nth(place));
+            .and_then(|index| table.rows.keys().nth(index));
         name.cloned()
             .ok_or_else(|| format!("selects row {id}, which the table does not have"))
     });
@@ -91,10 +91,10 @@ fn create_table(table: &Table) -> rusqlite::Result<Connection> {
     let declared = declared.collect::<Vec<_>>().join(", ");
     let name = identifier(table.name);
     connection.execute(&format!("CREATE TABLE {name} ({declared})"), ())?;
-    let places = vec!["?"; columns.len() + 1].join(", ");
+    let placeholders = vec!["?"; columns.len() + 1].join(", ");
     let listed = columns.iter().map(|column| identifier(column));
     let listed = listed.collect::<Vec<_>>().join(", ");
-    let insert = format!("INSERT INTO {name} (rowid, {listed}) VALUES ({places})");
+    let insert = format!("INSERT INTO {name} (rowid, {listed}) VALUES ({placeholders})");
     let mut insert = connection.prepare(&insert)?;
     for (number, row) in (0_i64..).zip(table.rows.values()) {
         let cells = columns.iter().map(|column| cell(row.get(column)));
@@ -115,8 +115,8 @@ fn set_limits(connection: &Connection) -> rusqlite::Result<()> {
         | AuthAction::Recursive => Authorization::Allow,
         _ => Authorization::Deny,
     }))?;
-    let looks = AtomicU32::new(0);
-    let ends = move || looks.fetch_add(1, Ordering::Relaxed) > LOOKS;
+    let callbacks = AtomicU32::new(0);
+    let ends = move || callbacks.fetch_add(1, Ordering::Relaxed) > MAX_CALLBACKS;
     connection.progress_handler(INSTRUCTIONS, Some(ends))
 }
 
@@ -196,7 +196,7 @@ mod tests {
                        SELECT 1 FROM r WHERE i < 0)";
         let many = format!("WHERE 1 = 1{}", ";SELECT 1".repeat(1_800));
         let deep = format!("WHERE {}1", "NOT ".repeat(3_000));
-        for (clause, why) in [
+        for (clause, reason) in [
             ("WHERE t.x = 1", "no such column: t.x"),
             ("WHERE other.n = 1", "no such column: other.n"),
             ("WHEREn = 1", "no such column: WHEREn"),
@@ -226,10 +226,10 @@ mod tests {
             (&many, "Multiple statements"),
             (&deep, "Expression tree is too large"),
         ] {
-            let shown: String = clause.chars().take(80).collect();
+            let excerpt: String = clause.chars().take(80).collect();
             let error = select(clause, &table()).err();
-            let says = error.as_deref().is_some_and(|error| error.contains(why));
-            assert!(says, "{shown}: {error:?}");
+            let is_reported = error.as_deref().is_some_and(|error| error.contains(reason));
+            assert!(is_reported, "{excerpt}: {error:?}");
         }
     }
 }

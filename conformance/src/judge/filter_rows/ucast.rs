@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn hostile_conditions_are_refused() {
         let known = field("eq", "t.n", json!(1));
-        for (query, why) in [
+        for (query, reason) in [
             (json!(null), "no `operator`"),
             (json!([1]), "no `operator`"),
             (json!({"operator": "eq"}), "no `value`"),
@@ -228,7 +228,7 @@ mod tests {
             (compound("not", json!([])), "`not` of 0 conditions"),
             (compound("or", json!([known, 1])), "no `operator`"),
         ] {
-            assert_eq!(found(&query), Err(why.to_owned()), "{query}");
+            assert_eq!(found(&query), Err(reason.to_owned()), "{query}");
         }
     }
 }

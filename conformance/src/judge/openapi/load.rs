@@ -125,7 +125,7 @@ impl<'a> Loader<'a> {
         Ok(Parameter {
             name: text(parameter, "name").to_owned(),
             required: flag(parameter, "required"),
-            bare: flag(parameter, "allowEmptyValue"),
+            allow_empty: flag(parameter, "allowEmptyValue"),
             reading,
             schema: self.schema(schema)?,
         })

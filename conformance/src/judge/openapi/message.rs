@@ -31,12 +31,12 @@ impl Message<'_> {
     fn decoded(&self) -> Result<Vec<u8>, String> {
         match self.header("content-encoding") {
             Some(coding) if coding.eq_ignore_ascii_case("gzip") => {
-                let mut plain = Vec::new();
+                let mut decompressed = Vec::new();
                 MultiGzDecoder::new(self.body)
                     .take(BODY_LIMIT)
-                    .read_to_end(&mut plain)
+                    .read_to_end(&mut decompressed)
                     .map_err(|error| format!("the body is not gzip: {error}"))?;
-                Ok(plain)
+                Ok(decompressed)
             }
             _ => Ok(self.body.to_vec()),
         }
@@ -61,14 +61,14 @@ pub(super) fn finding(
     vendor: &str,
     request: bool,
 ) -> Option<String> {
-    let given = message
+    let supplied = message
         .header("content-type")
         .map(|value| media_type(value, vendor));
     let any = content.iter().find(|(name, _)| name == "*/*");
-    let (name, schema) = match &given {
-        Some(given) => match content.iter().find(|(name, _)| name == given).or(any) {
+    let (name, schema) = match &supplied {
+        Some(supplied) => match content.iter().find(|(name, _)| name == supplied).or(any) {
             Some((name, schema)) => (name.as_str(), schema),
-            None => return Some(format!("media type `{given}` is not documented")),
+            None => return Some(format!("media type `{supplied}` is not documented")),
         },
         None if request || message.body.is_empty() => {
             let (name, schema) = content.first()?;

@@ -74,7 +74,7 @@ struct Parameter {
     name: String,
     required: bool,
     /// Whether a name without a value is allowed.
-    bare: bool,
+    allow_empty: bool,
     reading: ParameterFormat,
     schema: Schema,
 }
@@ -227,7 +227,7 @@ impl Contract {
         };
         operations
             .iter()
-            .filter(|operation| operation.method == method && operation.template.fits(path))
+            .filter(|operation| operation.method == method && operation.template.matches(path))
             .max_by_key(|operation| operation.template.literals())
     }
 }
@@ -239,7 +239,7 @@ impl fmt::Display for Operation {
 }
 
 impl Template {
-    fn fits(&self, path: &str) -> bool {
+    fn matches(&self, path: &str) -> bool {
         let mut parts = path.strip_prefix('/').unwrap_or(path).split('/');
         for segment in &self.segments {
             let Some(part) = parts.next() else {
@@ -269,12 +269,12 @@ impl Operation {
             }
         }
         self.parameters.iter().find_map(|parameter| {
-            let given: Vec<_> = pairs
+            let values: Vec<_> = pairs
                 .iter()
                 .filter(|(name, _)| *name == parameter.name)
                 .map(|(_, value)| value.as_deref())
                 .collect();
-            parameter.finding(&given)
+            parameter.finding(&values)
         })
     }
 
@@ -315,28 +315,28 @@ impl Operation {
     /// status, these are all; for an empty response, the successes without a body.
     fn statuses_for(&self, status: u16, is_empty: bool) -> Vec<u16> {
         let is_documented = self.response_key(status).is_some();
-        let fits = |code: u16, content: &Content| {
+        let matches = |code: u16, content: &Content| {
             let successes = code.max(status) < 400;
             !is_documented || (is_empty && content.is_empty() && successes)
         };
         let codes = self.responses.iter().filter_map(|(key, content)| {
             let code = key.parse().ok()?;
-            fits(code, content).then_some(code)
+            matches(code, content).then_some(code)
         });
         codes.collect()
     }
 }
 
 impl Parameter {
-    fn finding(&self, given: &[Option<&str>]) -> Option<String> {
+    fn finding(&self, values: &[Option<&str>]) -> Option<String> {
         let name = &self.name;
-        match given {
+        match values {
             [] => self
                 .required
                 .then(|| format!("query parameter `{name}` is required")),
-            [None | Some("")] if self.bare => None,
+            [None | Some("")] if self.allow_empty => None,
             _ if self.reading == ParameterFormat::List => {
-                let texts = given
+                let texts = values
                     .iter()
                     .map(|value| value.unwrap_or_default().into())
                     .collect();
@@ -354,7 +354,7 @@ impl Parameter {
             }
             _ => Some(format!(
                 "query parameter `{name}` is given {} times",
-                given.len()
+                values.len()
             )),
         }
     }

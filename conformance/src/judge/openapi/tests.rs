@@ -310,7 +310,7 @@ fn a_wrong_status_comes_with_those_that_are_documented() {
 
 #[test]
 fn the_vendor_of_a_media_type_is_the_targets() {
-    for (given, expected) in [
+    for (value, expected) in [
         (
             "Application/VND.opa.ucast.all+json",
             "application/vnd.engine.ucast.all+json",
@@ -321,6 +321,6 @@ fn the_vendor_of_a_media_type_is_the_targets() {
         ),
         ("text/plain; charset=utf-8", "text/plain"),
     ] {
-        assert_eq!(media_type(given, "opa"), expected);
+        assert_eq!(media_type(value, "opa"), expected);
     }
 }

@@ -43,7 +43,7 @@ struct FaultFile {
 }
 
 /// Keys of `FaultFile`, and keys of the suite's fault files that are ignored here.
-const OWN: [&str; 8] = [
+const FAULT_FIELDS: [&str; 8] = [
     "fault", "breaks", "kills", "also", "hang", "close", "cut", "times",
 ];
 
@@ -74,19 +74,19 @@ impl Definition {
     /// # Errors
     /// An unknown key, a bad pattern, a value that cannot be sent, or no effect.
     pub(super) fn read(name: &str, written: Map<String, Value>) -> Result<Self, String> {
-        Self::read_parts(name, written).map_err(|why| format!("{name}: {why}"))
+        Self::read_parts(name, written).map_err(|reason| format!("{name}: {reason}"))
     }
 
     fn read_parts(name: &str, mut alteration: Map<String, Value>) -> Result<Self, String> {
         check_name(name)?;
         check_sent(&alteration)?;
-        let mut own = Map::new();
-        for key in OWN {
-            own.extend(alteration.remove_entry(key));
+        let mut fields = Map::new();
+        for key in FAULT_FIELDS {
+            fields.extend(alteration.remove_entry(key));
         }
-        let own: FaultFile =
-            serde_json::from_value(Value::Object(own)).map_err(|error| error.to_string())?;
-        let ending = match (own.hang, own.close, own.cut) {
+        let fields: FaultFile =
+            serde_json::from_value(Value::Object(fields)).map_err(|error| error.to_string())?;
+        let ending = match (fields.hang, fields.close, fields.cut) {
             (false, false, None) => None,
             (true, false, None) => Some(Ending::Hang),
             (false, true, None) => Some(Ending::Close),
@@ -109,10 +109,10 @@ impl Definition {
         };
         Ok(Self {
             name: name.to_owned(),
-            breaks: own.breaks,
+            breaks: fields.breaks,
             alteration,
             ending,
-            times: own.times,
+            times: fields.times,
         })
     }
 
@@ -130,8 +130,8 @@ impl Definition {
 
 /// Checks that a name is valid in a path and in a header.
 fn check_name(name: &str) -> Result<(), String> {
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
-    match !name.is_empty() && name.len() <= 200 && name.chars().all(fits) {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
+    match !name.is_empty() && name.len() <= 200 && name.chars().all(is_allowed) {
         true => Ok(()),
         false => Err("a name has letters, digits, `-`, `_`, `.` and `/`, 200 at most".to_owned()),
     }
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn bad_files_are_refused_with_the_reason() {
-        for (text, why) in [
+        for (text, reason) in [
             ("fault: x", "invalid type: map, expected a sequence"),
             ("- breaks: x", "a fault without a name"),
             ("- {fault: x}", "x: no effect"),
@@ -213,7 +213,7 @@ mod tests {
             ),
         ] {
             let refused = list(text).map(|_| ()).err().unwrap_or_default();
-            assert!(refused.contains(why), "{text}: {refused}");
+            assert!(refused.contains(reason), "{text}: {refused}");
         }
     }
 

@@ -19,7 +19,7 @@ pub(super) use definition::Ending;
 pub(super) const HEADER: &str = "conformance-fault";
 
 /// Maximum number of faults that are enabled at once.
-const MOST: usize = 100;
+const MAX_FAULTS: usize = 100;
 
 /// Faults that are known without a file.
 const BUILT_IN: &str = include_str!("built_in.yaml");
@@ -38,7 +38,7 @@ pub(super) struct Faults {
 struct SwitchedOn {
     fault: Arc<Definition>,
     /// Number of further requests that the fault affects; none for any number.
-    left: Option<u64>,
+    remaining: Option<u64>,
 }
 
 /// The faults that affect one request.
@@ -62,7 +62,7 @@ impl Faults {
         for file in files {
             let text = fs::read_to_string(file).map_err(|error| error.to_string());
             let added = text.and_then(|text| add(&text));
-            added.map_err(|why| format!("{}: {why}", file.display()))?;
+            added.map_err(|reason| format!("{}: {reason}", file.display()))?;
         }
         Ok(Self {
             known,
@@ -72,7 +72,7 @@ impl Faults {
     }
 
     /// Saves the enabled faults as the state to which a reset returns.
-    pub(super) fn keep_as_start(&mut self) {
+    pub(super) fn save_as_initial(&mut self) {
         self.start = self.on.clone();
     }
 
@@ -87,7 +87,7 @@ impl Faults {
     /// There is no such fault, or too many are enabled.
     pub(super) fn switch_on(&mut self, name: &str, times: Option<u64>) -> Result<(), String> {
         let fault = self.find(name)?;
-        self.put(fault, times)
+        self.add(fault, times)
     }
 
     /// Enables a fault with the definition in a request.
@@ -101,7 +101,7 @@ impl Faults {
         times: Option<u64>,
     ) -> Result<(), String> {
         let fault = Definition::read(name, written)?;
-        self.put(Arc::new(fault), times)
+        self.add(Arc::new(fault), times)
     }
 
     /// Enables all faults of a file.
@@ -113,7 +113,7 @@ impl Faults {
         let faults = definition::list(text)?;
         let done = faults
             .into_iter()
-            .try_for_each(|fault| self.put(Arc::new(fault), None));
+            .try_for_each(|fault| self.add(Arc::new(fault), None));
         if done.is_err() {
             self.on = before;
         }
@@ -132,10 +132,10 @@ impl Faults {
     }
 
     /// Returns the enabled and the known faults as JSON.
-    pub(super) fn show(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         let on = self.on.iter().map(|one| {
             let fault = &one.fault;
-            json!({"fault": fault.name, "breaks": fault.breaks, "left": one.left})
+            json!({"fault": fault.name, "breaks": fault.breaks, "left": one.remaining})
         });
         let known = self.known.values();
         let known = known.map(|fault| json!({"fault": fault.name, "breaks": fault.breaks}));
@@ -153,29 +153,33 @@ impl Faults {
     pub(super) fn choose<'a>(
         &mut self,
         api: Recipient,
-        seen: &ObservedRequest<'_>,
-        wanted: impl IntoIterator<Item = &'a HeaderValue>,
+        request: &ObservedRequest<'_>,
+        headers: impl IntoIterator<Item = &'a HeaderValue>,
     ) -> Result<Chosen, String> {
-        let mut own = Vec::new();
-        for value in wanted {
-            own.extend(self.wanted(value)?);
+        let mut requested = Vec::new();
+        for value in headers {
+            requested.extend(self.faults_in_header(value)?);
         }
-        if let Some(idle) = own.iter().find(|one| !one.alteration.touches(api, seen)) {
-            let name = &idle.name;
+        if let Some(unmatched) = requested
+            .iter()
+            .find(|one| !one.alteration.touches(api, request))
+        {
+            let name = &unmatched.name;
             return Err(format!("the fault `{name}` does not touch this request"));
         }
-        let touches =
-            |one: &&mut SwitchedOn| one.left != Some(0) && one.fault.alteration.touches(api, seen);
+        let touches = |one: &&mut SwitchedOn| {
+            one.remaining != Some(0) && one.fault.alteration.touches(api, request)
+        };
         let mut chosen = Vec::new();
         for one in self.on.iter_mut().filter(touches) {
-            one.left = one.left.map(|left| left - 1);
+            one.remaining = one.remaining.map(|remaining| remaining - 1);
             chosen.push(Arc::clone(&one.fault));
         }
-        chosen.extend(own);
+        chosen.extend(requested);
         Ok(Chosen(chosen))
     }
 
-    fn wanted(&self, value: &HeaderValue) -> Result<Vec<Arc<Definition>>, String> {
+    fn faults_in_header(&self, value: &HeaderValue) -> Result<Vec<Arc<Definition>>, String> {
         let text = std::str::from_utf8(value.as_bytes());
         let text = text
             .map_err(|_| format!("invalid header {HEADER}: expected UTF-8"))?
@@ -205,13 +209,13 @@ impl Faults {
         Err(format!("no fault is named `{name}`{hint}"))
     }
 
-    fn put(&mut self, fault: Arc<Definition>, times: Option<u64>) -> Result<(), String> {
+    fn add(&mut self, fault: Arc<Definition>, times: Option<u64>) -> Result<(), String> {
         self.switch_off(&fault.name);
-        if self.on.len() >= MOST {
-            return Err(format!("{MOST} faults are on, and no more can be"));
+        if self.on.len() >= MAX_FAULTS {
+            return Err(format!("{MAX_FAULTS} faults are on, and no more can be"));
         }
-        let left = times.or(fault.times);
-        self.on.push(SwitchedOn { fault, left });
+        let remaining = times.or(fault.times);
+        self.on.push(SwitchedOn { fault, remaining });
         Ok(())
     }
 }
@@ -258,14 +262,14 @@ mod tests {
         })
     }
 
-    fn chosen(faults: &mut Faults, path: &str, wanted: &[&str]) -> Result<Vec<String>, String> {
+    fn chosen(faults: &mut Faults, path: &str, headers: &[&str]) -> Result<Vec<String>, String> {
         let wire = get(path);
-        let seen = ObservedRequest::of(&wire, "administrator");
-        let values: Vec<HeaderValue> = wanted
+        let request = ObservedRequest::of(&wire, "administrator");
+        let values: Vec<HeaderValue> = headers
             .iter()
             .map(|text| HeaderValue::from_str(text).expect("a header"))
             .collect();
-        let chosen = faults.choose(Recipient::Engine, &seen, &values);
+        let chosen = faults.choose(Recipient::Engine, &request, &values);
         chosen.map(|chosen| chosen.names())
     }
 
@@ -274,7 +278,7 @@ mod tests {
         let mut faults = Faults::read(&[]).expect("faults");
         faults.switch_on("warning", Some(2)).expect("a fault");
         faults.switch_on("internal-error", None).expect("a fault");
-        faults.keep_as_start();
+        faults.save_as_initial();
         let warned = vec!["warning".to_owned(), "internal-error".to_owned()];
         let others = vec!["internal-error".to_owned()];
         for _ in 0..2 {
@@ -329,14 +333,14 @@ mod tests {
                 Err("the fault `undefined-document` does not touch this request"),
             ),
         ];
-        for (wanted, expected) in cases {
+        for (headers, expected) in cases {
             let expected = expected
                 .map(|names| names.iter().map(|&name| name.to_owned()).collect())
                 .map_err(str::to_owned);
             assert_eq!(
-                chosen(&mut faults, "/v1/data/a", wanted),
+                chosen(&mut faults, "/v1/data/a", headers),
                 expected,
-                "{wanted:?}"
+                "{headers:?}"
             );
         }
     }
@@ -344,7 +348,7 @@ mod tests {
     #[test]
     fn no_more_are_on_than_may_be() {
         let mut faults = Faults::read(&[]).expect("faults");
-        let many: String = (0..=MOST)
+        let many: String = (0..=MAX_FAULTS)
             .map(|number| format!("- {{fault: f{number}, close: true}}\n"))
             .collect();
         assert!(faults.define_all(&many).is_err());

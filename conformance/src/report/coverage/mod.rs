@@ -55,7 +55,7 @@ pub struct Counts {
 impl Coverage {
     /// Computes the coverage of a catalogue by the suite's own scenarios.
     pub fn of(catalogue: &Catalogue) -> Self {
-        let shown: std::collections::HashSet<String> = rules::ids().collect();
+        let with_scenario: std::collections::HashSet<String> = rules::ids().collect();
         let sentences = sentences(catalogue);
         let mut total = Counts::default();
         let mut rows = Vec::new();
@@ -65,15 +65,15 @@ impl Coverage {
                 let within =
                     |clause: &&Clause| clause.document == document && clause.section == *section;
                 for clause in catalogue.clauses().iter().filter(within) {
-                    let shown = shown.contains(&clause.id);
+                    let has_scenario = with_scenario.contains(&clause.id);
                     let pending = catalogue.pending(&clause.capability);
-                    counts.add(clause.level, shown, pending);
-                    total.add(clause.level, shown, pending);
+                    counts.add(clause.level, has_scenario, pending);
+                    total.add(clause.level, has_scenario, pending);
                 }
-                let here = sentences
+                let in_section = sentences
                     .iter()
                     .filter(|known| known.document == document && known.section == *section);
-                for sentence in here {
+                for sentence in in_section {
                     counts.sentences.add(sentence.stated_by);
                     total.sentences.add(sentence.stated_by);
                 }
@@ -92,16 +92,16 @@ impl Coverage {
 }
 
 impl Counts {
-    fn add(&mut self, level: Level, shown: bool, pending: bool) {
+    fn add(&mut self, level: Level, has_scenario: bool, pending: bool) {
         match level {
             Level::Rule => {
                 self.rules += 1;
-                self.rules_with_scenario += usize::from(shown);
-                self.rules_pending += usize::from(pending && !shown);
+                self.rules_with_scenario += usize::from(has_scenario);
+                self.rules_pending += usize::from(pending && !has_scenario);
             }
             Level::Open => {
                 self.open += 1;
-                self.open_with_scenario += usize::from(shown);
+                self.open_with_scenario += usize::from(has_scenario);
             }
             Level::Unobservable => self.unobservable += 1,
         }

@@ -72,7 +72,7 @@ pub fn sentences(catalogue: &Catalogue) -> Vec<Sentence<'_>> {
                 document: known.document,
                 section: known.section,
                 sentence,
-                stated_by: standing(&clauses),
+                stated_by: status_of(&clauses),
                 clauses: clauses.iter().map(|clause| clause.id.as_str()).collect(),
                 explanation: explanation.map(ToString::to_string),
             });
@@ -81,7 +81,7 @@ pub fn sentences(catalogue: &Catalogue) -> Vec<Sentence<'_>> {
     sentences
 }
 
-fn standing(clauses: &[&Clause]) -> SentenceStatus {
+fn status_of(clauses: &[&Clause]) -> SentenceStatus {
     let any = |level: Level| clauses.iter().any(|clause| clause.level == level);
     if any(Level::Rule) {
         SentenceStatus::Rule
@@ -95,9 +95,9 @@ fn standing(clauses: &[&Clause]) -> SentenceStatus {
 }
 
 impl SentenceCounts {
-    pub(super) fn add(&mut self, standing: SentenceStatus) {
+    pub(super) fn add(&mut self, status: SentenceStatus) {
         self.all += 1;
-        *match standing {
+        *match status {
             SentenceStatus::Rule => &mut self.rule,
             SentenceStatus::Open => &mut self.open,
             SentenceStatus::Unobservable => &mut self.unobservable,

@@ -40,7 +40,7 @@ pub struct Digest {
     pub exchanges: HashMap<String, Vec<Exchange>>,
     /// The command line that judges in the same way, without the rules. Evidence does not contain
     /// it, so it is `None` for a stored run.
-    pub again: Option<String>,
+    pub rerun_command: Option<String>,
     /// Whether the rules ran one at a time; false if the evidence does not say.
     pub one_at_a_time: bool,
     /// Rules that the user named explicitly: if one is not judged, the run is incomplete.
@@ -251,8 +251,8 @@ impl Digest {
                 findings.push((name, what.join(", ")));
             }
         }
-        let moved = self.stability.iter().flat_map(|runs| &runs.moved);
-        findings.extend(moved.map(|moved| ("moves", moved.rule.clone())));
+        let flaky = self.stability.iter().flat_map(|runs| &runs.moved);
+        findings.extend(flaky.map(|flaky| ("moves", flaky.rule.clone())));
         let started = self.started.as_ref();
         let profile = started.and_then(|started| started.profile.as_ref());
         if let (Some(profile), None) = (profile, self.profile) {
@@ -267,7 +267,7 @@ impl Digest {
             }
             Some(finished) => {
                 let unreachable = finished.unreachable.iter();
-                findings.extend(unreachable.map(|why| ("unreachable", why.clone())));
+                findings.extend(unreachable.map(|reason| ("unreachable", reason.clone())));
             }
         }
         findings
@@ -276,9 +276,9 @@ impl Digest {
     /// Conclusion of the run.
     pub fn conclusion(&self) -> Conclusion {
         let any = |outcome: Outcome| self.rows.iter().any(|row| row.outcome == outcome);
-        let reason = |wanted: &dyn Fn(&Row, &Reason) -> bool| {
+        let reason = |predicate: &dyn Fn(&Row, &Reason) -> bool| {
             self.rows.iter().any(|row| match &row.judged.verdict {
-                Verdict::NotRun(reason) => wanted(row, reason),
+                Verdict::NotRun(reason) => predicate(row, reason),
                 _ => false,
             })
         };
@@ -323,12 +323,12 @@ impl Digest {
         if let (Conclusion::Incomplete, Some(profile), undecided @ 1..) =
             (conclusion, self.profile, self.undecided())
         {
-            let (rules, were) = match undecided {
+            let (rules, verb) = match undecided {
                 1 => ("rule", "was"),
                 _ => ("rules", "were"),
             };
             return format!(
-                "incomplete: {undecided} {rules} of {} {were} not judged",
+                "incomplete: {undecided} {rules} of {} {verb} not judged",
                 profile.title()
             );
         }
@@ -339,12 +339,12 @@ impl Digest {
         let known = |row: &&Row| row.outcome == Outcome::ExpectedFail;
         let known = self.rows.iter().filter(known).count();
         if let (Conclusion::Conformant, Some(profile)) = (conclusion, self.profile) {
-            let with = match known {
+            let suffix = match known {
                 0 => String::new(),
                 1 => " with 1 known deviation".to_owned(),
                 known => format!(" with {known} known deviations"),
             };
-            return format!("conformant to {}{with}", profile.title());
+            return format!("conformant to {}{suffix}", profile.title());
         }
         match (conclusion, known) {
             (Conclusion::Conformant, 1) => {
@@ -366,8 +366,8 @@ impl Digest {
             *counts.entry(reason).or_default() += 1;
         }
         let all: usize = counts.values().sum();
-        let most = counts.into_iter().max_by_key(|(_, count)| *count);
-        match most {
+        let most_common = counts.into_iter().max_by_key(|(_, count)| *count);
+        match most_common {
             None => "no rule was chosen, only what is recorded and not judged".to_owned(),
             Some((reason, count)) if count == all => format!("no rule was judged: {reason}"),
             Some((reason, count)) => {

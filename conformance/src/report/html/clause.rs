@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::exchange::{commands, exchanges};
 use super::runs::{CellState, Entry, Run, Runs};
-use super::text::{highlight, prose, shown, visible};
+use super::text::{highlight, prose, truncated, visible};
 use crate::catalogue::{Binding, Catalogue};
 use crate::judge::verdict::{Difference, Failure, Verdict};
 use crate::report::{Digest, Row, failure};
@@ -99,18 +99,18 @@ fn judged(run: &Run<'_>, row: Option<&Row>, entry: &Entry<'_>, mark: CellState) 
     let sent = run.digest.exchanges.get(&row.judged.rule).unwrap_or(&none);
     html! {
         @if let Some(why) = row.reason() {
-            p { b { "Not run: " } (shown(&why, NOTE_SHOWN)) "." }
+            p { b { "Not run: " } (truncated(&why, NOTE_SHOWN)) "." }
             @if let Some(reason) = reason { p { (reason) } }
         }
         @if let Some(binding) = row.binding {
-            @let decides = match binding {
+            @let explanation = match binding {
                 Binding::Must => "The profile says that it must hold.",
                 Binding::Should => "The profile says that it should hold: it decides nothing.",
             };
-            p.aside { (decides) }
+            p.aside { (explanation) }
         }
         @if let Some(known) = &row.known {
-            p.known { b { "Listed as a known deviation: " } (shown(known.trim(), NOTE_SHOWN)) }
+            p.known { b { "Listed as a known deviation: " } (truncated(known.trim(), NOTE_SHOWN)) }
         }
         @if let Verdict::Fail(failure) = &row.judged.verdict {
             (failed(run.digest, row, failure))
@@ -121,7 +121,7 @@ fn judged(run: &Run<'_>, row: Option<&Row>, entry: &Entry<'_>, mark: CellState) 
         @if !row.judged.transcript.is_empty() {
             details.transcript {
                 summary { "Transcript: what was compared" }
-                pre { (shown(&row.judged.transcript, TRANSCRIPT_SHOWN)) }
+                pre { (truncated(&row.judged.transcript, TRANSCRIPT_SHOWN)) }
             }
         }
     }
@@ -130,7 +130,7 @@ fn judged(run: &Run<'_>, row: Option<&Row>, entry: &Entry<'_>, mark: CellState) 
 fn failed(digest: &Digest, row: &Row, failure: &Failure) -> Markup {
     html! {
         h5 { "What differs" }
-        p { "At step " (failure.step) ": " code { (shown(&failure.request, NOTE_SHOWN)) } }
+        p { "At step " (failure.step) ": " code { (truncated(&failure.request, NOTE_SHOWN)) } }
         @if failure.blocked { p { (failure::BLOCKED) "." } }
         @if !failure.differences.is_empty() {
             table.differences {
@@ -139,11 +139,11 @@ fn failed(digest: &Digest, row: &Row, failure: &Failure) -> Markup {
             }
         }
         @if !failure.notes.is_empty() {
-            ul { @for note in &failure.notes { li { (shown(note, NOTE_SHOWN)) } } }
+            ul { @for note in &failure.notes { li { (truncated(note, NOTE_SHOWN)) } } }
         }
         h5 { "By hand" }
         (commands(failure.curl.iter().cloned()))
-        p.aside { "Again by the suite: " code { (visible(&failure::again(digest, &row.judged.rule))) } }
+        p.aside { "Again by the suite: " code { (visible(&failure::rerun_command(digest, &row.judged.rule))) } }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::text::{cut, pretty_json, shown, visible};
+use super::text::{cut, pretty_json, truncated, visible};
 use crate::evidence::{self, Exchange, Payload};
 use crate::http_client::curl;
 
@@ -53,13 +53,13 @@ fn shorten(body: &mut Payload) {
 /// Renders all exchanges of a rule except those of the cleanup; the failing one is expanded.
 pub(super) fn exchanges(all: &[Exchange], failing: Option<usize>) -> Markup {
     let (chosen, left_out) = chosen(all);
-    let fails = failing.and_then(|step| chosen.iter().rposition(|one| one.step == step));
+    let fails = failing.and_then(|step| chosen.iter().rposition(|exchange| exchange.step == step));
     html! {
         @if !chosen.is_empty() {
             h5 { "Requests and answers" }
             ol.exchanges {
                 @for (index, exchange) in chosen.iter().enumerate() {
-                    li { (one(exchange, failing.is_some(), fails == Some(index))) }
+                    li { (render_exchange(exchange, failing.is_some(), fails == Some(index))) }
                 }
             }
             @if left_out > 0 { p.aside { (left_out) " further exchanges are in the evidence only." } }
@@ -99,7 +99,7 @@ fn chosen(all: &[Exchange]) -> (Vec<&Exchange>, usize) {
     (chosen, left_out)
 }
 
-fn one(exchange: &Exchange, long: bool, fails: bool) -> Markup {
+fn render_exchange(exchange: &Exchange, long: bool, fails: bool) -> Markup {
     let Exchange {
         step,
         identity,
@@ -126,7 +126,7 @@ fn one(exchange: &Exchange, long: bool, fails: bool) -> Markup {
                 div {
                     h6 { "Request" }
                     pre {
-                        b { (visible(&request.method)) " " (shown(&request.url, LINE_SHOWN)) } "\n"
+                        b { (visible(&request.method)) " " (truncated(&request.url, LINE_SHOWN)) } "\n"
                         (headers(&request.headers))
                         (body(&request.body, long))
                     }
@@ -139,7 +139,7 @@ fn one(exchange: &Exchange, long: bool, fails: bool) -> Markup {
                             (headers(&response.headers))
                             (body(&response.body, long))
                         }
-                        @if let Some(error) = error { (shown(error, LINE_SHOWN)) }
+                        @if let Some(error) = error { (truncated(error, LINE_SHOWN)) }
                     }
                 }
             }
@@ -158,7 +158,7 @@ fn path(url: &str) -> &str {
 fn headers(headers: &[(String, String)]) -> Markup {
     html! {
         @for (name, value) in headers {
-            span.header { (shown(name, LINE_SHOWN)) ": " } (shown(value, LINE_SHOWN)) "\n"
+            span.header { (truncated(name, LINE_SHOWN)) ": " } (truncated(value, LINE_SHOWN)) "\n"
         }
     }
 }
@@ -175,13 +175,13 @@ fn body(payload: &Payload, long: bool) -> Markup {
             (body(&cut.start, long))
             "\n" span.cut { "the start of " (cut.length) " bytes with SHA-256 " (cut.sha256) }
         },
-        Payload::Base64(text) => html! { "\n" span.cut { "in base64: " } (shown(text, most)) },
+        Payload::Base64(text) => html! { "\n" span.cut { "in base64: " } (truncated(text, most)) },
         Payload::Text(text) => {
             let text = pretty_json(text);
             let end = text.match_indices('\n').nth(lines).map(|(end, _)| end);
             let start = end.and_then(|end| text.get(..end));
             html! {
-                "\n" (shown(start.unwrap_or(&text), most))
+                "\n" (truncated(start.unwrap_or(&text), most))
                 @if start.is_some() { "\n" span.cut { "… more lines" } }
             }
         }

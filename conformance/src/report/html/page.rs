@@ -15,7 +15,7 @@ const SCRIPT: &str = include_str!("script.js");
 /// Renders the whole page.
 pub(super) fn page(runs: &Runs<'_>) -> Markup {
     let labels: Vec<_> = runs.runs.iter().map(|run| visible(&run.label)).collect();
-    let of = labels.join(", ");
+    let joined_labels = labels.join(", ");
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -24,7 +24,7 @@ pub(super) fn page(runs: &Runs<'_>) -> Markup {
                 meta http-equiv="Content-Security-Policy" content=(policy());
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { "Conformance of " (of) }
+                title { "Conformance of " (joined_labels) }
                 link rel="icon" href="data:,";
                 style { (PreEscaped(STYLE)) }
             }
@@ -32,8 +32,8 @@ pub(super) fn page(runs: &Runs<'_>) -> Markup {
                 a.skip href="#clauses" { "Skip to the clauses" }
                 header {
                     p.kind { "Conformance report" }
-                    h1 { (of) }
-                    @for run in &runs.runs { (about(runs, run)) }
+                    h1 { (joined_labels) }
+                    @for run in &runs.runs { (run_summary(runs, run)) }
                     nav aria-label="Parts of this page" {
                         a href="#score" { "Score" }
                         a href="#sections" { "Sections" }
@@ -78,7 +78,7 @@ fn digest(text: &str) -> String {
 }
 
 /// Renders one line about a run: start time, suite, addresses, number of requests, duration.
-fn about(runs: &Runs<'_>, run: &Run<'_>) -> Markup {
+fn run_summary(runs: &Runs<'_>, run: &Run<'_>) -> Markup {
     let started = run.digest.started.as_ref();
     html! {
         p.about {

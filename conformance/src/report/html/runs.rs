@@ -131,8 +131,8 @@ impl<'a> Runs<'a> {
             let rule = clause.id.as_str();
             let entry = entry(rule, Some(clause), &rows);
             // Unobservable clauses are shown along with the chosen ones.
-            let beside = clause.level == Level::Unobservable && files.contains(file(rule));
-            if beside || entry.rows.iter().any(Option::is_some) {
+            let is_related = clause.level == Level::Unobservable && files.contains(file(rule));
+            if is_related || entry.rows.iter().any(Option::is_some) {
                 seen.insert(rule);
                 let place = (place(clause.document, clause.section), clause.section);
                 found.entry(place).or_default().push(entry);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::runs::{CellState, Entry, Run, Runs, Section};
-use super::text::{prose, shown, visible};
+use super::text::{prose, truncated, visible};
 use crate::catalogue::{Catalogue, Document, Level};
 use crate::judge::verdict::Verdict;
 use crate::report::capability::{Score, claimed, score};
@@ -51,7 +51,7 @@ fn card(runs: &Runs<'_>, index: usize, run: &Run<'_>) -> Markup {
         .as_ref()
         .map(ProfileResult::title)
         .unwrap_or_default();
-    let good = matches!(conclusion, Conclusion::Conformant);
+    let is_conformant = matches!(conclusion, Conclusion::Conformant);
     html! {
         article.column.card aria-label=(visible(&run.label)) {
             @if runs.several() { h3 { (visible(&run.label)) } }
@@ -68,9 +68,9 @@ fn card(runs: &Runs<'_>, index: usize, run: &Run<'_>) -> Markup {
                 }
                 @if proven.rules != all.rules { p.aside { (all.rules) " rules in all" } }
             }
-            p.conclusion.good[good].bad[!good] { (run.digest.sentence()) }
+            p.conclusion.good[is_conformant].bad[!is_conformant] { (run.digest.sentence()) }
             @for document in Document::ALL {
-                @let counts = counts(runs.entries().filter(|entry| of(entry, document)), index);
+                @let counts = counts(runs.entries().filter(|entry| is_of_document(entry, document)), index);
                 @if counts.keys().any(|mark| matches!(mark, CellState::Judged(_))) {
                     @let (proven, all) = scores(Some(document));
                     @if runs.several() { h4 { (title(document)) } } @else { h3.of { (title(document)) } }
@@ -105,7 +105,7 @@ fn reasons(run: &Run<'_>, document: Document) -> Markup {
         @if !reasons.is_empty() {
             details.reasons {
                 summary { "Why some were not run" }
-                ul { @for (reason, count) in reasons { li { (count) ": " (shown(&reason, FINDING_SHOWN)) } } }
+                ul { @for (reason, count) in reasons { li { (count) ": " (truncated(&reason, FINDING_SHOWN)) } } }
             }
         }
     }
@@ -120,7 +120,7 @@ pub(super) fn other_findings(runs: &Runs<'_>) -> Markup {
             run.digest
                 .findings()
                 .into_iter()
-                .map(move |found| (run, found))
+                .map(move |finding| (run, finding))
         })
         .collect();
     html! {
@@ -128,10 +128,10 @@ pub(super) fn other_findings(runs: &Runs<'_>) -> Markup {
             section id="findings" aria-labelledby="findings-title" {
                 h2 id="findings-title" { "Beside the rules" }
                 ul {
-                    @for (run, (kind, what)) in findings {
+                    @for (run, (kind, text)) in findings {
                         li {
                             @if runs.several() { (visible(&run.label)) ", " }
-                            b { (kind) } ": " (shown(&what, FINDING_SHOWN))
+                            b { (kind) } ": " (truncated(&text, FINDING_SHOWN))
                         }
                     }
                 }
@@ -165,7 +165,7 @@ fn failures(runs: &Runs<'_>) -> Markup {
         let mut causes = causes.iter();
         causes.any(|(_, cause)| cause.rules.contains(&entry.rule))
     };
-    let alone: Vec<_> = failing
+    let ungrouped: Vec<_> = failing
         .iter()
         .filter(|entry| !grouped(entry))
         .copied()
@@ -186,24 +186,24 @@ fn failures(runs: &Runs<'_>) -> Markup {
                     }
                     (list(runs, &failing, |entry| cause.rules.contains(&entry.rule)))
                 }
-                @if !causes.is_empty() && !alone.is_empty() { h3.cause { "Others" } }
-                (list(runs, &alone, |_| true))
+                @if !causes.is_empty() && !ungrouped.is_empty() { h3.cause { "Others" } }
+                (list(runs, &ungrouped, |_| true))
             }
         }
     }
 }
 
-/// Renders a list of the failing rules that satisfy `wanted`: method and path, the clause, and the
+/// Renders a list of the failing rules that satisfy `filter`: method and path, the clause, and the
 /// difference.
-fn list(runs: &Runs<'_>, failing: &[&Entry<'_>], wanted: impl Fn(&Entry<'_>) -> bool) -> Markup {
-    let wanted: Vec<_> = failing.iter().filter(|entry| wanted(entry)).collect();
+fn list(runs: &Runs<'_>, failing: &[&Entry<'_>], filter: impl Fn(&Entry<'_>) -> bool) -> Markup {
+    let entries: Vec<_> = failing.iter().filter(|entry| filter(entry)).collect();
     html! {
-        @if !wanted.is_empty() {
+        @if !entries.is_empty() {
             ol.failures {
-                @for entry in wanted.iter().take(FAILURES) {
+                @for entry in entries.iter().take(FAILURES) {
                     li {
                         @if let Some(failure) = entry.rows.iter().flatten().find_map(|row| row.any_failure()) {
-                            code.request { (shown(&failure.request, REQUEST_SHOWN)) }
+                            code.request { (truncated(&failure.request, REQUEST_SHOWN)) }
                         }
                         a href={ "#" (entry.rule) } { (prose(entry.states)) }
                         @for ((run, row), mark) in runs.runs.iter().zip(&entry.rows).zip(entry.marks()) {
@@ -211,7 +211,7 @@ fn list(runs: &Runs<'_>, failing: &[&Entry<'_>], wanted: impl Fn(&Entry<'_>) -> 
                                 span.headline {
                                     @if runs.several() { b { (visible(&run.label)) } ": " }
                                     @match &row.judged.verdict {
-                                        Verdict::Fail(failure) => (shown(&failure::differs(failure), 240)),
+                                        Verdict::Fail(failure) => (truncated(&failure::differs(failure), 240)),
                                         _ => "passes, though it is listed as known to fail",
                                     }
                                 }
@@ -220,8 +220,8 @@ fn list(runs: &Runs<'_>, failing: &[&Entry<'_>], wanted: impl Fn(&Entry<'_>) -> 
                     }
                 }
             }
-            @if wanted.len() > FAILURES {
-                p.aside { "And " (wanted.len() - FAILURES) " more, among all clauses below." }
+            @if entries.len() > FAILURES {
+                p.aside { "And " (entries.len() - FAILURES) " more, among all clauses below." }
             }
         }
     }
@@ -250,11 +250,11 @@ pub(super) fn sections(runs: &Runs<'_>) -> Markup {
                     }
                 }
                 @for document in [Some(Document::Control), Some(Document::Engine), None] {
-                    @let of: Vec<_> = runs.sections.iter().filter(|section| section.document == document).collect();
-                    @if !of.is_empty() {
+                    @let in_document: Vec<_> = runs.sections.iter().filter(|section| section.document == document).collect();
+                    @if !in_document.is_empty() {
                         tbody {
                             tr.document { th scope="rowgroup" colspan=(runs.runs.len() + 2) { (document.map_or("Clauses that this suite does not know", title)) } }
-                            @for section in of { (section_row(runs, section)) }
+                            @for section in in_document { (section_row(runs, section)) }
                         }
                     }
                 }
@@ -293,7 +293,7 @@ pub(super) fn title(document: Document) -> &'static str {
     Catalogue::embedded().map_or(document.name(), |known| known.title(document))
 }
 
-fn of(entry: &Entry<'_>, document: Document) -> bool {
+fn is_of_document(entry: &Entry<'_>, document: Document) -> bool {
     Document::of(entry.rule) == Some(document)
 }
 
@@ -351,14 +351,14 @@ pub(super) fn bar(counts: &Counts) -> Markup {
     let parts: Vec<_> = drawn
         .into_iter()
         .filter_map(|mark| {
-            let wide = width(*counts.get(&mark)?);
-            at += wide;
-            Some((mark, at - wide, wide))
+            let segment_width = width(*counts.get(&mark)?);
+            at += segment_width;
+            Some((mark, at - segment_width, segment_width))
         })
         .collect();
     html! {
         svg.bar viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true" {
-            @for (mark, from, wide) in parts { rect.(mark.name()) x=(from) width=(wide) height="10" {} }
+            @for (mark, from, segment_width) in parts { rect.(mark.name()) x=(from) width=(segment_width) height="10" {} }
         }
     }
 }

@@ -7,21 +7,28 @@ use crate::report::digest::samples;
 #[test]
 fn nothing_of_a_server_becomes_markup() {
     let digests = samples::all();
-    let (_, whole) = digests.split_at(2);
-    for (name, page) in [("one", render(whole)), ("several", render(&digests))] {
+    let (_, last) = digests.split_at(2);
+    for (name, page) in [("one", render(last)), ("several", render(&digests))] {
         // Only the page's own ones may occur.
         assert_eq!(page.matches("<script").count(), 1, "{name}");
         assert_eq!(page.matches("</script").count(), 1, "{name}");
         for wrong in ["<img", "style=", "\u{1b}", "\u{202e}", "\0"] {
             assert!(!page.contains(wrong), "{wrong:?} in the page of {name}");
         }
-        for shown in ["&lt;script&gt;alert(1)", "\u{241b}[31m⟨U+202E⟩\u{2400}"] {
-            assert!(page.contains(shown), "no {shown:?} in the page of {name}");
+        for expected in ["&lt;script&gt;alert(1)", "\u{241b}[31m⟨U+202E⟩\u{2400}"] {
+            assert!(
+                page.contains(expected),
+                "no {expected:?} in the page of {name}"
+            );
         }
         for attribute in ["src=\"", "href=\""] {
             for value in page.split(attribute).skip(1) {
-                let own = value.starts_with('#') || value.starts_with("data:,\"");
-                assert!(own, "{}", value.chars().take(80).collect::<String>());
+                let is_internal = value.starts_with('#') || value.starts_with("data:,\"");
+                assert!(
+                    is_internal,
+                    "{}",
+                    value.chars().take(80).collect::<String>()
+                );
             }
         }
     }
@@ -48,7 +55,7 @@ fn attributes_hold_nothing_invisible_either() {
 fn every_clause_stands_with_its_verdict_and_its_reason() {
     let digests = samples::all();
     let page = render(digests.split_at(2).1);
-    for shown in [
+    for expected in [
         r#"id="engine/health/get/healthy-is-empty-object" data-marks="pass""#,
         r#"id="engine/v1/data/get/undefined-omits-result" data-marks="fail""#,
         r#"id="engine/v1/config/get/labels" data-marks="expected-fail""#,
@@ -61,7 +68,7 @@ fn every_clause_stands_with_its_verdict_and_its_reason() {
         "curl -i",
         "Where the documents are silent",
     ] {
-        assert!(page.contains(shown), "no {shown:?}");
+        assert!(page.contains(expected), "no {expected:?}");
     }
 }
 

@@ -16,13 +16,13 @@ pub(super) fn cut(text: &str, most: usize) -> (&str, usize) {
     match text.char_indices().nth(most) {
         Some((end, _)) => text
             .split_at_checked(end)
-            .map_or((text, 0), |(shown, rest)| (shown, rest.chars().count())),
+            .map_or((text, 0), |(head, rest)| (head, rest.chars().count())),
         None => (text, 0),
     }
 }
 
 /// Renders at most `most` characters of a server's string, inside a line or a block of code.
-pub(super) fn shown(text: &str, most: usize) -> Markup {
+pub(super) fn truncated(text: &str, most: usize) -> Markup {
     let (text, left_out) = cut(text, most);
     html! {
         (visible(text))
@@ -44,8 +44,8 @@ pub(super) fn prose(text: &str) -> Markup {
 
 /// Pretty-prints a string that is JSON; returns others unchanged.
 pub(super) fn pretty_json(text: &str) -> String {
-    let looks_so = text.trim_start().starts_with(['{', '[']);
-    let value = looks_so
+    let looks_like_json = text.trim_start().starts_with(['{', '[']);
+    let value = looks_like_json
         .then(|| serde_json::from_str::<Value>(text).ok())
         .flatten();
     let pretty = value.and_then(|value| serde_json::to_string_pretty(&value).ok());
@@ -57,9 +57,9 @@ pub(super) fn pretty_json(text: &str) -> String {
 pub(super) fn highlight(expected: &str, got: &str) -> (Markup, Markup) {
     let same = |pair: &(char, char)| pair.0 == pair.1;
     let before = expected.chars().zip(got.chars()).take_while(same).count();
-    let room = expected.chars().count().min(got.chars().count()) - before;
+    let max_suffix = expected.chars().count().min(got.chars().count()) - before;
     let ends = expected.chars().rev().zip(got.chars().rev());
-    let after = ends.take(room).take_while(same).count();
+    let after = ends.take(max_suffix).take_while(same).count();
     let side = |text: &str| {
         let end = text.chars().count() - after;
         let part = |from: usize, to: usize| -> String {

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::runs::{Entry, Runs};
-use super::text::{prose, shown, visible};
+use super::text::{prose, truncated, visible};
 
 /// Maximum length of a record in the table, in characters; the clause itself shows all of it.
 const SHOWN: usize = 900;
@@ -13,7 +13,7 @@ pub(super) fn behaviour(runs: &Runs<'_>) -> Markup {
     let is_recorded =
         |entry: &&Entry<'_>| entry.is_open() && records(entry).any(|text| !text.is_empty());
     let entries: Vec<_> = runs.entries().filter(is_recorded).collect();
-    let who = if runs.several() {
+    let subject = if runs.several() {
         "each target"
     } else {
         "the target"
@@ -25,7 +25,7 @@ pub(super) fn behaviour(runs: &Runs<'_>) -> Markup {
                 p.lead {
                     "Nothing here is right or wrong: the documents leave "
                     @if entries.len() == 1 { "this point" } @else { "these " (entries.len()) " points" }
-                    " open, and this is what " (who) " does."
+                    " open, and this is what " (subject) " does."
                 }
                 table.behaviour {
                     thead {
@@ -55,7 +55,7 @@ fn row(runs: &Runs<'_>, entry: &Entry<'_>) -> Markup {
             @for (run, text) in runs.runs.iter().zip(&texts) {
                 td data-name=(visible(&run.label)) {
                     @if text.is_empty() { span.aside { "Not recorded" } }
-                    @else { pre { (shown(text, SHOWN)) } }
+                    @else { pre { (truncated(text, SHOWN)) } }
                 }
             }
             @if runs.several() {

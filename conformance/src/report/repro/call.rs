@@ -225,7 +225,7 @@ pub(super) fn parts(text: &str) -> Vec<Part<'_>> {
 
 /// Finds the first variable of a string: prefix, name, rest, and whether its value is encoded.
 fn next(text: &str) -> Option<(&str, &str, &str, bool)> {
-    let plain = text.split_once(OPEN).and_then(|(before, rest)| {
+    let unencoded = text.split_once(OPEN).and_then(|(before, rest)| {
         let (name, after) = rest.split_once(CLOSE)?;
         Some((before, name, after, false))
     });
@@ -233,9 +233,9 @@ fn next(text: &str) -> Option<(&str, &str, &str, bool)> {
         let (name, after) = rest.split_once(CLOSE_ENCODED)?;
         Some((before, name, after, true))
     });
-    match (plain, encoded) {
-        (Some(plain), Some(encoded)) if encoded.0.len() < plain.0.len() => Some(encoded),
-        (plain, encoded) => plain.or(encoded),
+    match (unencoded, encoded) {
+        (Some(unencoded), Some(encoded)) if encoded.0.len() < unencoded.0.len() => Some(encoded),
+        (unencoded, encoded) => unencoded.or(encoded),
     }
 }
 

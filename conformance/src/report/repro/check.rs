@@ -135,12 +135,12 @@ fn header(name: &str, expected: &str) -> Option<String> {
         "content-type" => format!("{read}; v=${{v%%;*}}"),
         _ => read,
     };
-    let wanted = quoted(expected);
+    let quoted_expected = quoted(expected);
     Some(match name {
         "content-type" | "content-encoding" => {
-            format!("{{ v={read}; [ \"$(echo $v | tr A-Z a-z)\" = {wanted} ]; }}")
+            format!("{{ v={read}; [ \"$(echo $v | tr A-Z a-z)\" = {quoted_expected} ]; }}")
         }
-        _ => format!("[ \"{read}\" = {wanted} ]"),
+        _ => format!("[ \"{read}\" = {quoted_expected} ]"),
     })
 }
 
@@ -159,8 +159,8 @@ fn value(pointer: &str, expected: &str) -> Option<String> {
         "<object>" => of_type(&path, "object"),
         _ if expected.contains('<') => return None,
         _ => {
-            let wanted: Value = serde_json::from_str(expected).ok()?;
-            visible::json(&format!("getpath({path}) == {wanted}"))
+            let expected_value: Value = serde_json::from_str(expected).ok()?;
+            visible::json(&format!("getpath({path}) == {expected_value}"))
         }
     };
     // A number in a pointer may be the name of a member, which `getpath` rejects.
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn what_was_expected_is_asked_as_far_as_a_shell_can_say_it() {
-        for (path, expected, asked) in [
+        for (path, expected, fragment) in [
             ("status", "204", Some("[ \"$status\" = 204 ]")),
             (
                 "status",
@@ -218,9 +218,9 @@ mod tests {
                 got: String::new(),
             };
             let found = of_difference(&difference).map(|one| one.shell);
-            let same = match (&found, asked) {
-                (Some(found), Some(asked)) => found.contains(asked),
-                (found, asked) => found.is_none() && asked.is_none(),
+            let same = match (&found, fragment) {
+                (Some(found), Some(fragment)) => found.contains(fragment),
+                (found, fragment) => found.is_none() && fragment.is_none(),
             };
             assert!(same, "{path} {expected}: {found:?}");
         }

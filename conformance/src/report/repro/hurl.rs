@@ -34,11 +34,12 @@ pub(super) fn file(failed: &FailedRule<'_>) -> Option<String> {
         let last = index + 1 == calls.calls.len();
         lines.push(String::new());
         lines.extend(entry(&Request::of(request)));
-        let wanted = expected_response(call, last.then_some(failed.failure.differences.as_slice()));
-        if last && wanted.is_nothing() {
+        let expected =
+            expected_response(call, last.then_some(failed.failure.differences.as_slice()));
+        if last && expected.is_nothing() {
             return None;
         }
-        lines.extend(response(call, wanted));
+        lines.extend(response(call, expected));
     }
     Some(lines.join("\n") + "\n")
 }
@@ -83,21 +84,21 @@ impl ExpectedResponse {
 /// Returns the expectations on a response: success for a prerequisite request, the expected values
 /// for the failing one.
 fn expected_response(call: &Call<'_>, failing: Option<&[Difference]>) -> ExpectedResponse {
-    let mut wanted = ExpectedResponse {
+    let mut response = ExpectedResponse {
         status: None,
         asserts: BTreeSet::new(),
     };
     if call.step.given && call.step.shows.is_empty() {
-        wanted.success();
+        response.success();
     }
     for check in &call.step.shows {
         match check {
-            Check::Status(code) => wanted.status = Some(code.to_string()),
+            Check::Status(code) => response.status = Some(code.to_string()),
             Check::StatusFrom(low, high) => {
-                wanted.asserts.insert(format!("status >= {low}"));
-                wanted.asserts.insert(format!("status <= {high}"));
+                response.asserts.insert(format!("status >= {low}"));
+                response.asserts.insert(format!("status <= {high}"));
             }
-            Check::Equals(pointer, value) => wanted.asserts.extend(assertions(pointer, value)),
+            Check::Equals(pointer, value) => response.asserts.extend(assertions(pointer, value)),
             _ => {}
         }
     }
@@ -109,24 +110,27 @@ fn expected_response(call: &Call<'_>, failing: Option<&[Difference]>) -> Expecte
         };
         match (path, difference.expected.as_str()) {
             ("status", code) if code.parse::<u16>().is_ok() => {
-                wanted.status = Some(code.to_owned());
+                response.status = Some(code.to_owned());
             }
-            ("status", "<success>") => wanted.success(),
+            ("status", "<success>") => response.success(),
             ("status", "<error>") => {
-                wanted.asserts.insert("status >= 400".to_owned());
+                response.asserts.insert("status >= 400".to_owned());
             }
-            ("body", expected) => wanted.asserts.extend(expectations("", expected)),
+            ("body", expected) => response.asserts.extend(expectations("", expected)),
             (path, expected) if path.starts_with('/') && !path.contains("<ns>") => {
-                wanted.asserts.extend(expectations(path, expected));
+                response.asserts.extend(expectations(path, expected));
             }
             _ => {}
         }
     }
-    wanted
+    response
 }
 
-fn response(call: &Call<'_>, wanted: ExpectedResponse) -> Vec<String> {
-    let mut lines = vec![format!("HTTP {}", wanted.status.as_deref().unwrap_or("*"))];
+fn response(call: &Call<'_>, expected: ExpectedResponse) -> Vec<String> {
+    let mut lines = vec![format!(
+        "HTTP {}",
+        expected.status.as_deref().unwrap_or("*")
+    )];
     if !call.step.capture.is_empty() {
         lines.push("[Captures]".to_owned());
     }
@@ -135,9 +139,9 @@ fn response(call: &Call<'_>, wanted: ExpectedResponse) -> Vec<String> {
         lines.push(format!("{name}: jsonpath {path}"));
         lines.push(format!("{name}_encoded: jsonpath {path} urlEncode"));
     }
-    if !wanted.asserts.is_empty() {
+    if !expected.asserts.is_empty() {
         lines.push("[Asserts]".to_owned());
-        lines.extend(wanted.asserts);
+        lines.extend(expected.asserts);
     }
     lines
 }

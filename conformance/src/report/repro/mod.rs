@@ -57,16 +57,16 @@ pub(crate) fn write(target: &Suite, digest: &Digest, folder: &Path) -> io::Resul
             _ => None,
         })
         .collect();
-    let good = good_server(&failing);
-    let written = write_each(target, good.as_ref(), failing, folder);
+    let good_suite = good_server(&failing);
+    let written = write_each(target, good_suite.as_ref(), failing, folder);
     target.close();
-    good.as_ref().map(Suite::close);
+    good_suite.as_ref().map(Suite::close);
     written
 }
 
 fn write_each(
     target: &Suite,
-    good: Option<&Suite>,
+    good_suite: Option<&Suite>,
     failing: Vec<(&Row, &Failure)>,
     folder: &Path,
 ) -> io::Result<Reproducer> {
@@ -75,7 +75,7 @@ fn write_each(
     for (row, failure) in failing {
         let rule = &row.judged.rule;
         let enough = || start.elapsed() > SHRINKING;
-        let steps = shrink(target, good, rule, failure, enough);
+        let steps = shrink(target, good_suite, rule, failure, enough);
         match Calls::of(target, rule, &steps) {
             Ok(calls) => {
                 let failed = FailedRule {
@@ -87,8 +87,8 @@ fn write_each(
                 if let Some(parent) = path.parent() {
                     fs::create_dir_all(parent)?;
                 }
-                let mut save = |ending: &str, text: String| {
-                    let path = path.with_extension(ending);
+                let mut save = |extension: &str, text: String| {
+                    let path = path.with_extension(extension);
                     fs::write(&path, text)?;
                     written.files.push(path);
                     Ok::<_, io::Error>(())
@@ -98,16 +98,16 @@ fn write_each(
                 let script = Some(shell::script(&failed)).filter(is_visible);
                 let hurl = hurl::file(&failed).filter(is_visible);
                 if script.is_none() {
-                    let why = "its requests hold what no script can show";
-                    written.left_out.push((rule.clone(), why));
+                    let reason = "its requests hold what no script can show";
+                    written.left_out.push((rule.clone(), reason));
                 }
-                for (ending, text) in [("sh", script), ("hurl", hurl)] {
+                for (extension, text) in [("sh", script), ("hurl", hurl)] {
                     if let Some(text) = text {
-                        save(ending, text)?;
+                        save(extension, text)?;
                     }
                 }
             }
-            Err(why) => written.left_out.push((rule.clone(), why)),
+            Err(reason) => written.left_out.push((rule.clone(), reason)),
         }
     }
     Ok(written)

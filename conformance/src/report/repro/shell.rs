@@ -164,8 +164,8 @@ mod tests {
         let script = format!("answer={}\n{SHOW}\nshow", file.display());
         let shell = Command::new("sh").args(["-c", &script]).output();
         let stdout = shell.expect("a shell").stdout;
-        let shown = String::from_utf8_lossy(&stdout);
-        assert_eq!(visible(&shown), shown);
-        assert!(shown.contains("| ::error::x\n"), "{shown}");
+        let output = String::from_utf8_lossy(&stdout);
+        assert_eq!(visible(&output), output);
+        assert!(output.contains("| ::error::x\n"), "{output}");
     }
 }

@@ -11,14 +11,14 @@ use crate::run::{Outcome, Suite};
 /// steps are dropped once `enough` returns true.
 pub(crate) fn shrink(
     target: &Suite,
-    good: Option<&Suite>,
+    good_suite: Option<&Suite>,
     rule: &str,
     failure: &Failure,
     enough: impl Fn() -> bool,
 ) -> Vec<usize> {
-    let mut kept: Vec<usize> = (0..failure.step).collect();
-    let Some(good) = good else {
-        return kept;
+    let mut retained: Vec<usize> = (0..failure.step).collect();
+    let Some(good_suite) = good_suite else {
+        return retained;
     };
     let shows = |steps: &[usize]| {
         let fails = |outcome: Outcome| match outcome.judged.verdict {
@@ -27,21 +27,25 @@ pub(crate) fn shrink(
         };
         let passes = |outcome: Outcome| outcome.judged.verdict == Verdict::Pass;
         target.run_steps(rule, steps).is_some_and(fails)
-            && good.run_steps(rule, steps).is_some_and(passes)
+            && good_suite.run_steps(rule, steps).is_some_and(passes)
     };
-    if enough() || !shows(&kept) {
-        return kept;
+    if enough() || !shows(&retained) {
+        return retained;
     }
     for index in (0..failure.step.saturating_sub(1)).rev() {
         if enough() {
             break;
         }
-        let shorter: Vec<usize> = kept.iter().copied().filter(|step| *step != index).collect();
+        let shorter: Vec<usize> = retained
+            .iter()
+            .copied()
+            .filter(|step| *step != index)
+            .collect();
         if shows(&shorter) {
-            kept = shorter;
+            retained = shorter;
         }
     }
-    kept
+    retained
 }
 
 /// Whether the last of `steps` steps fails in the same way as before in the whole scenario.

@@ -43,7 +43,7 @@ fn pointers_fall_into_keys_and_indices() {
 
 #[test]
 fn what_was_expected_is_asked_as_far_as_hurl_can_say_it() {
-    for (pointer, expected, asked) in [
+    for (pointer, expected, asserts) in [
         ("/a", "1", &["jsonpath \"$['a']\" == 1"][..]),
         ("/a/0", "<absent>", &["jsonpath \"$['a'][0]\" not exists"]),
         ("/a", "<array>", &["jsonpath \"$['a']\" isCollection"]),
@@ -65,7 +65,7 @@ fn what_was_expected_is_asked_as_far_as_hurl_can_say_it() {
         ("/a", "<number from 0>", &[]),
     ] {
         let found = expectations(pointer, expected);
-        assert_eq!(found, asked, "{expected}");
+        assert_eq!(found, asserts, "{expected}");
         assert_eq!(visible(&found.concat()), found.concat());
     }
 }

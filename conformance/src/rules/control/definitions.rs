@@ -9,8 +9,8 @@
 use crate::scenario::*;
 
 /// A bundle whose name has this suffix, with a separate location in the storage.
-pub(super) fn bundle(end: &str, fields: Value) -> Value {
-    let name = end.replace('%', "_");
+pub(super) fn bundle(suffix: &str, fields: Value) -> Value {
+    let name = suffix.replace('%', "_");
     let complete = json!({
         "labels": {},
         "object_storage": {"filesystem": {"path": format!("{{ns}}{name}.tar.gz")}},
@@ -58,8 +58,8 @@ pub(super) fn secret(fields: Value) -> Value {
 
 /// Returns the definition with these fields added or replaced.
 pub(super) fn with(mut definition: Value, fields: Value) -> Value {
-    if let (Some(own), Value::Object(fields)) = (definition.as_object_mut(), fields) {
-        own.extend(fields);
+    if let (Some(members), Value::Object(fields)) = (definition.as_object_mut(), fields) {
+        members.extend(fields);
     }
     definition
 }

@@ -26,34 +26,38 @@ pub(super) fn git(repository: &str) -> Value {
 }
 
 /// Defines a source whose name has this suffix, with these fields.
-pub(super) fn source(end: &str, fields: Value) -> Step {
-    put(format!("/v1/sources/{{ns}}-{end}")).json(definitions::source(fields))
+pub(super) fn source(suffix: &str, fields: Value) -> Step {
+    put(format!("/v1/sources/{{ns}}-{suffix}")).json(definitions::source(fields))
 }
 
-/// Defines a source whose name has this suffix, with a policy in which `data.END.name` is END.
-pub(super) fn named(scenario: Scenario, end: &str) -> Scenario {
-    named_with(scenario, end, json!({}))
+/// Defines a source whose name has this suffix, with a policy in which `data.SUFFIX.name` is
+/// SUFFIX.
+pub(super) fn add_source(scenario: Scenario, suffix: &str) -> Scenario {
+    add_source_with(scenario, suffix, json!({}))
 }
 
-/// [`named`] with more fields.
-pub(super) fn named_with(scenario: Scenario, end: &str, mut fields: Value) -> Scenario {
-    let file = format!("{end}.rego");
+/// [`add_source`] with more fields.
+pub(super) fn add_source_with(scenario: Scenario, suffix: &str, mut fields: Value) -> Scenario {
+    let file = format!("{suffix}.rego");
     if let Some(fields) = fields.as_object_mut() {
-        fields.insert("git".to_owned(), git(end));
+        fields.insert("git".to_owned(), git(suffix));
     }
     scenario
-        .given(commit(end, json!({file: says(end, end)})))
-        .given(source(end, fields))
+        .given(commit(
+            suffix,
+            json!({file: policy_with_name(suffix, suffix)}),
+        ))
+        .given(source(suffix, fields))
 }
 
 /// A policy in which `data.PACKAGE.name` is this string.
-pub(super) fn says(package: &str, text: &str) -> String {
+pub(super) fn policy_with_name(package: &str, text: &str) -> String {
     format!("package {package}\n\nimport rego.v1\n\nname := \"{text}\"\n")
 }
 
 /// Writes a document of the source whose name has this suffix.
-pub(super) fn data(end: &str, path: &str, document: Value) -> Step {
-    put(format!("/v1/sources/{{ns}}-{end}/data/{path}")).json(document)
+pub(super) fn data(suffix: &str, path: &str, document: Value) -> Step {
+    put(format!("/v1/sources/{{ns}}-{suffix}/data/{path}")).json(document)
 }
 
 /// Sets the document that datasources fetch.
@@ -62,7 +66,7 @@ pub(super) fn feed(item: Value) -> Step {
 }
 
 /// The fields of a source with a datasource that has these fields.
-pub(super) fn fetched(mut fields: Value) -> Value {
+pub(super) fn datasource_fields(mut fields: Value) -> Value {
     if let Some(fields) = fields.as_object_mut() {
         fields.insert("name".to_owned(), json!("roles"));
         fields.insert("type".to_owned(), json!("http"));
@@ -76,12 +80,12 @@ pub(super) fn fetched(mut fields: Value) -> Value {
 
 /// Defines the bundle of this name with these fields, stored in the fixture server.
 pub(super) fn bundle(name: &str, fields: Value) -> Step {
-    let end = format!("-{name}");
+    let suffix = format!("-{name}");
     let stored = definitions::with(
         json!({"object_storage": stored_in("bundles", name)}),
         fields,
     );
-    put(format!("/v1/bundles/{{ns}}{end}")).json(definitions::bundle(&end, stored))
+    put(format!("/v1/bundles/{{ns}}{suffix}")).json(definitions::bundle(&suffix, stored))
 }
 
 /// A location in the fixture server.
@@ -95,10 +99,10 @@ pub(super) fn stored_in(bucket: &str, name: &str) -> Value {
 }
 
 /// Requirements on the sources of these suffixes.
-pub(super) fn requirements(ends: &[&str]) -> Value {
-    let sources = ends
+pub(super) fn requirements(suffixes: &[&str]) -> Value {
+    let sources = suffixes
         .iter()
-        .map(|end| json!({"source": format!("{{ns}}-{end}")}));
+        .map(|suffix| json!({"source": format!("{{ns}}-{suffix}")}));
     sources.collect()
 }
 
@@ -133,6 +137,6 @@ pub(super) fn stored(name: &str) -> Step {
 }
 
 /// Reads the files of the stored bundle of this name, once they contain this string.
-pub(super) fn holding(name: &str, text: &str) -> Step {
+pub(super) fn stored_containing(name: &str, text: &str) -> Step {
     stored(name).until([Check::Holds(String::new(), json!(text))])
 }

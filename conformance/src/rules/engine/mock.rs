@@ -23,7 +23,7 @@ pub(in crate::rules) fn bundle(root: &str, revision: &str) -> Value {
 }
 
 /// Sets the discovery bundle, which contains this configuration.
-pub(in crate::rules) fn discovered(configuration: Value) -> Step {
+pub(in crate::rules) fn put_discovery_bundle(configuration: Value) -> Step {
     let bundle = json!({"bundle": {"data.json": configuration}});
     put_fixture("discovery", bundle)
 }
@@ -62,7 +62,7 @@ pub(in crate::rules) fn pending() -> Scenario {
 pub(in crate::rules) fn plugin_not_ok() -> Scenario {
     pending()
         .given(put_fixture("rules", json!("held")))
-        .given(taken("held", 1))
+        .given(requests_answered("held", 1))
         .given(not_ok(
             "the bundle plugin of the server is always in the state OK",
         ))
@@ -85,7 +85,7 @@ pub(in crate::rules) fn with_bundles(scenario: Scenario) -> Scenario {
 }
 
 /// Waits until this number of requests for the bundle `rules` have had this response.
-pub(in crate::rules) fn taken(answer: &str, times: usize) -> Step {
+pub(in crate::rules) fn requests_answered(answer: &str, times: usize) -> Step {
     mock(get(format!("/taken/bundles/rules.tar.gz?answer={answer}")))
         .until([Check::AtLeast(String::new(), times)])
 }

@@ -1,7 +1,7 @@
 //! Bundles that the server ignored or wrongly accepted.
 
 use crate::rules::engine::mock::{
-    bundle, discovered, loaded_alone, put_fixture, rules_bundle, taken,
+    bundle, loaded_alone, put_discovery_bundle, put_fixture, requests_answered, rules_bundle,
 };
 use crate::rules::engine::policy;
 use crate::scenario::*;
@@ -11,7 +11,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("decisions-during-activation", || {
         loaded_alone()
             .given(put_fixture("rules", json!("held")))
-            .given(taken("held", 1))
+            .given(requests_answered("held", 1))
             // Releases the held requests, which receive this bundle.
             .given(put_fixture("rules", large(43)))
             .given(
@@ -55,10 +55,10 @@ pub(crate) const RULES: &[Rule] = &[
             .setup("signed-bundles")
             .fresh()
             .given(put_fixture("rules", bundle("rules", "r1")))
-            .given(taken("bundle", 1))
+            .given(requests_answered("bundle", 1))
             // The second response shows that the first has been processed.
             .given(put_fixture("rules", bundle("rules", "r2")))
-            .given(taken("bundle", 2))
+            .given(requests_answered("bundle", 2))
             .when(get("/v1/data/rules").expect(lacks("/result/answer")))
     }),
     // Affects 1.12.2.
@@ -71,9 +71,9 @@ pub(crate) const RULES: &[Rule] = &[
             .setup("discovery")
             .fresh()
             .given(put_fixture("rules", rules(1, "answer := 3")))
-            .given(discovered(json!({"bundles": rules_bundle()})))
+            .given(put_discovery_bundle(json!({"bundles": rules_bundle()})))
             .when(answer(3))
-            .given(discovered(
+            .given(put_discovery_bundle(
                 json!({"bundles": slower, "labels": {"region": "west"}}),
             ))
             .given(get("/v1/config").until([Check::Equals(

@@ -7,18 +7,22 @@ pub(crate) const RULES: &[Rule] = &[
     // Affects 1.22.0, which leaves only the negation, although that is true for an input without
     // `x`.
     Rule::new("negated-calls-need-their-operand", || {
-        let there = [r#"input["x"] is defined"#, r#"input["x"] == input["x"]"#];
-        let queries = there.map(|there| vec![there, r#"not 1 == input["x"]"#]);
-        left(NEGATED, residual_like("/result/queries", queries))
+        let definedness = [r#"input["x"] is defined"#, r#"input["x"] == input["x"]"#];
+        let queries = definedness.map(|is_defined| vec![is_defined, r#"not 1 == input["x"]"#]);
+        residual_of_decision(NEGATED, residual_like("/result/queries", queries))
     }),
     // Affects 1.22.0, which reports that the rule is never true.
-    Rule::new("else-with-computed-values", || left(ELSE, conditions())),
+    Rule::new("else-with-computed-values", || {
+        residual_of_decision(ELSE, conditions())
+    }),
     // Affects 1.22.0, which reports that the rule is never true.
-    Rule::new("keys-of-nested-objects", || left(NESTED, conditions())),
+    Rule::new("keys-of-nested-objects", || {
+        residual_of_decision(NESTED, conditions())
+    }),
 ];
 
 /// Expects this residual of the rule `decision`, with all of the input unknown.
-fn left(rules: &str, expectation: Expectation) -> Scenario {
+fn residual_of_decision(rules: &str, expectation: Expectation) -> Scenario {
     let query = json!({"query": "data.{ns}.decision == true", "unknowns": ["input"]});
     scenario()
         .given(policy(rules))

@@ -35,7 +35,7 @@ struct Recorded {
 
 /// How a rule is judged under alterations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Play {
+pub(super) enum JudgeMode {
     /// By a run on the server.
     Live,
     /// By its recorded exchanges, if they contain all requests of the rule.
@@ -103,8 +103,8 @@ impl RecordedRule {
     }
 
     /// Returns how to judge the rule under alterations; none if they do not affect it.
-    pub(super) fn play(&self, alterations: &[Alteration]) -> Option<Play> {
-        let mut play = None;
+    pub(super) fn judge_mode(&self, alterations: &[Alteration]) -> Option<JudgeMode> {
+        let mut mode = None;
         for one in &self.exchanges {
             let request = one.request();
             for alteration in alterations {
@@ -112,19 +112,19 @@ impl RecordedRule {
                     continue;
                 }
                 if self.needs_server(alteration, &request) {
-                    return Some(Play::Live);
+                    return Some(JudgeMode::Live);
                 }
                 let answer = one.answer.as_ref();
                 if !answer.is_some_and(|answer| alteration.changes(answer)) {
                     continue;
                 }
                 if one.is_cut() {
-                    return Some(Play::Live);
+                    return Some(JudgeMode::Live);
                 }
-                play = Some(Play::Recorded);
+                mode = Some(JudgeMode::Recorded);
             }
         }
-        play
+        mode
     }
 
     /// Whether only a run on the server can show the effect of an alteration. Replacing the
@@ -203,7 +203,7 @@ impl Recorded {
 
 impl Inner {
     /// Judges the rule by these exchanges; none if they do not contain all its requests.
-    pub(super) async fn by_recording(
+    pub(super) async fn judge_recorded(
         &self,
         chosen: &Chosen,
         exchanges: Vec<Exchange>,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use futures_util::stream;
 
-use super::recorded_rule::{Play, RecordedRule};
+use super::recorded_rule::{JudgeMode, RecordedRule};
 use crate::catalogue::{Level, Pack};
 use crate::faults::{Alteration, Fault, Matrix};
 use crate::http_client::pagination::Listings;
@@ -33,21 +33,21 @@ impl Suite {
     pub fn kill_matrix(&self, faults: Vec<Fault>) -> Result<Matrix, Vec<String>> {
         let rules = self.recorded_rules()?;
         let faults: Vec<Arc<Fault>> = faults.into_iter().map(Arc::new).collect();
-        let mut plays = Vec::new();
+        let mut pending = Vec::new();
         for fault in &faults {
             let pack = Pack::of(&fault.id);
             for rule in rules.iter().filter(|rule| Pack::of(&rule.rule) == pack) {
-                let play = rule.play(std::slice::from_ref(&fault.alteration));
-                plays.extend(play.map(|play| (Arc::clone(fault), Arc::clone(rule), play)));
+                let mode = rule.judge_mode(std::slice::from_ref(&fault.alteration));
+                pending.extend(mode.map(|mode| (Arc::clone(fault), Arc::clone(rule), mode)));
             }
         }
         let inner = &self.inner;
         let noticed = self.runtime.block_on(async {
-            let tasks = plays.into_iter().zip(1_u64..);
-            let tasks = tasks.map(|((fault, rule, play), number)| {
+            let tasks = pending.into_iter().zip(1_u64..);
+            let tasks = tasks.map(|((fault, rule, mode), number)| {
                 let inner = Arc::clone(inner);
                 tokio::spawn(async move {
-                    let noticed = inner.notices(&fault, &rule, play, number).await;
+                    let noticed = inner.notices(&fault, &rule, mode, number).await;
                     noticed.map(|noticed| (fault.id.clone(), rule.rule.clone(), noticed))
                 })
             });
@@ -82,15 +82,15 @@ impl Inner {
         &self,
         fault: &Fault,
         rule: &RecordedRule,
-        play: Play,
+        mode: JudgeMode,
         number: u64,
     ) -> Option<bool> {
         let chosen = self.chosen.iter().find(|one| one.clause.id == rule.rule)?;
         let alterations = std::slice::from_ref(&fault.alteration);
-        if play == Play::Recorded {
+        if mode == JudgeMode::Recorded {
             let exchanges = rule.altered(alterations)?;
             let alters_wait = rule.alters_wait(chosen, &exchanges);
-            let verdict = self.by_recording(chosen, exchanges).await;
+            let verdict = self.judge_recorded(chosen, exchanges).await;
             let noticed = verdict.as_ref().map(is_noticed);
             // A step that waits may end earlier, and later steps find another state of the server.
             let is_certain = noticed == Some(true) || !alters_wait;

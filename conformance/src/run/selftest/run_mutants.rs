@@ -26,12 +26,12 @@ impl Suite {
     /// # Errors
     /// The rules that fail without any mutant.
     pub fn mutants(&self, every_rule: bool) -> Result<Mutations, Vec<String>> {
-        let seen = self.exchanges()?;
+        let recorded = self.exchanges()?;
         let inner = &self.inner;
         let run = inner.run.clone();
         let noticed = (!every_rule).then(Arc::<DetectedMutants>::default);
         let tried = self.runtime.block_on(async {
-            let rules = seen.into_iter().filter(|(rule, _)| inner.is_rule(rule));
+            let rules = recorded.into_iter().filter(|(rule, _)| inner.is_rule(rule));
             let rules = rules.map(|(rule, exchanges)| {
                 let (inner, run, noticed) = (Arc::clone(inner), run.clone(), noticed.clone());
                 tokio::spawn(async move {
@@ -89,9 +89,11 @@ impl Inner {
         let chosen = self.chosen.iter().find(|one| one.clause.id == rule)?;
         let addresses = addresses(exchanges)?;
         let secrets = Secrets::of_exchanges(exchanges);
-        let plain = Recording::of(exchanges.to_vec(), secrets.clone());
+        let unchanged = Recording::of(exchanges.to_vec(), secrets.clone());
         let scenario = chosen.scenario.as_ref()?;
-        let result = self.replay(chosen, scenario, run, &addresses, &plain).await;
+        let result = self
+            .replay(chosen, scenario, run, &addresses, &unchanged)
+            .await;
         if result.verdict != Verdict::Pass {
             return None;
         }

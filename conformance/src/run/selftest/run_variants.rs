@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use futures_util::StreamExt as _;
 use futures_util::stream;
 
-use super::recorded_rule::{Play, RecordedRule};
+use super::recorded_rule::{JudgeMode, RecordedRule};
 use crate::http_client::pagination::Listings;
 use crate::judge::verdict::{Failure, Reason, Verdict};
 use crate::run::interrupt::Interrupt;
@@ -30,21 +30,22 @@ impl Suite {
     ) -> Result<Tolerance, Vec<String>> {
         let rules: Vec<Arc<RecordedRule>> = self.recorded_rules()?;
         let variants: Vec<Arc<Variant>> = variants.into_iter().map(Arc::new).collect();
-        let mut plays = Vec::new();
+        let mut pending = Vec::new();
         for (place, variant) in variants.iter().enumerate() {
             for rule in &rules {
-                let play = rule.play(&variant.changes);
-                plays.extend(play.map(|play| (place, Arc::clone(variant), Arc::clone(rule), play)));
+                let mode = rule.judge_mode(&variant.changes);
+                pending
+                    .extend(mode.map(|mode| (place, Arc::clone(variant), Arc::clone(rule), mode)));
             }
         }
         let inner = &self.inner;
         let verdicts = self.runtime.block_on(async {
-            let tasks = plays.into_iter().zip(1_u64..);
-            let tasks = tasks.map(|((place, variant, rule, play), number)| {
+            let tasks = pending.into_iter().zip(1_u64..);
+            let tasks = tasks.map(|((place, variant, rule, mode), number)| {
                 let (inner, name) = (Arc::clone(inner), rule.rule.clone());
                 let task =
                     tokio::spawn(
-                        async move { inner.tolerates(&variant, &rule, play, number).await },
+                        async move { inner.tolerates(&variant, &rule, mode, number).await },
                     );
                 async move {
                     // A panic of the task has been printed.
@@ -80,11 +81,11 @@ fn row(variant: Arc<Variant>, verdicts: Vec<(String, Verdict)>) -> Row {
             Verdict::Pass | Verdict::Recorded => row.judged += 1,
             // A failed prerequisite depends on what the document leaves open.
             Verdict::Fail(failure) if failure.blocked && row.variant.silence(&rule).is_some() => {
-                row.stopped.push((rule, shown(&failure)));
+                row.stopped.push((rule, format_failure(&failure)));
             }
             Verdict::Fail(failure) => {
                 row.judged += 1;
-                row.failed.push((rule, shown(&failure)));
+                row.failed.push((rule, format_failure(&failure)));
             }
             Verdict::NotRun(reason) => row.stopped.push((rule, reason.to_string())),
         }
@@ -95,7 +96,7 @@ fn row(variant: Arc<Variant>, verdicts: Vec<(String, Verdict)>) -> Row {
 }
 
 /// Formats a failure without the commands that repeat it, as they would not run on the variant.
-fn shown(failure: &Failure) -> String {
+fn format_failure(failure: &Failure) -> String {
     Failure {
         curl: Vec::new(),
         ..failure.clone()
@@ -110,14 +111,14 @@ impl Inner {
         &self,
         variant: &Variant,
         rule: &RecordedRule,
-        play: Play,
+        mode: JudgeMode,
         number: u64,
     ) -> Option<Verdict> {
         let mut chosen = self.chosen.iter();
         let chosen = chosen.find(|one| one.clause.id == rule.rule)?;
-        if let Play::Recorded = play {
+        if let JudgeMode::Recorded = mode {
             let exchanges = rule.altered(&variant.changes)?;
-            let verdict = self.by_recording(chosen, exchanges).await;
+            let verdict = self.judge_recorded(chosen, exchanges).await;
             if verdict == Some(Verdict::Pass) {
                 return verdict;
             }
@@ -191,10 +192,15 @@ mod tests {
         let variants = "- {variant: v, does: It does., allowed-by: Silence., on: GET /v1/data/**, answer: [spell: {layout: spaced}]}";
         let variants = Variant::parse("engine/v1/data/get", variants);
         let variant = variants.unwrap_or_else(|error| panic!("{error}")).remove(0);
-        let played = RecordedRule::of(rule, vec![exchange]);
-        assert_eq!(played.play(&variant.changes), Some(Play::Recorded));
-        let exchanges = played.altered(&variant.changes).expect("another answer");
-        let judged = suite.inner.by_recording(&chosen, exchanges);
+        let recorded_rule = RecordedRule::of(rule, vec![exchange]);
+        assert_eq!(
+            recorded_rule.judge_mode(&variant.changes),
+            Some(JudgeMode::Recorded)
+        );
+        let exchanges = recorded_rule
+            .altered(&variant.changes)
+            .expect("another answer");
+        let judged = suite.inner.judge_recorded(&chosen, exchanges);
         suite.runtime.block_on(judged)
     }
 
@@ -206,7 +212,7 @@ mod tests {
             panic!("{over_strict:?}");
         };
         assert!(
-            shown(&failure).contains(r#"{ \"result\" : 1 }"#),
+            format_failure(&failure).contains(r#"{ \"result\" : 1 }"#),
             "{failure}"
         );
     }

@@ -6,7 +6,7 @@ use flate2::{Compression, GzBuilder};
 use tar::{Builder, EntryType, Header};
 
 /// Maximum length of a name that fits in the header of an entry, in bytes.
-const SHORT: usize = 100;
+const MAX_SHORT_NAME: usize = 100;
 
 /// Writes an archive of files, in the order given, under their names with a leading slash.
 ///
@@ -19,7 +19,7 @@ pub(super) fn write<'f>(
     let mut archive = Builder::new(gzip);
     for (name, bytes) in files {
         let name = format!("/{name}");
-        if name.len() > SHORT {
+        if name.len() > MAX_SHORT_NAME {
             let mut long = name.clone().into_bytes();
             long.push(0);
             let header = header("././@LongLink", EntryType::GNULongName, &long)?;
@@ -35,7 +35,11 @@ pub(super) fn write<'f>(
 fn header(name: &str, kind: EntryType, bytes: &[u8]) -> io::Result<Header> {
     let mut header = Header::new_gnu();
     let mut field = header.as_old_mut().name.as_mut_slice();
-    field.write_all(name.as_bytes().get(..SHORT).unwrap_or(name.as_bytes()))?;
+    field.write_all(
+        name.as_bytes()
+            .get(..MAX_SHORT_NAME)
+            .unwrap_or(name.as_bytes()),
+    )?;
     header.set_entry_type(kind);
     header.set_mode(0o600);
     header.set_mtime(0);
@@ -55,7 +59,7 @@ mod tests {
     #[test]
     fn archives_read_back() -> io::Result<()> {
         let long = format!("{}/x.rego", "d".repeat(300));
-        let exact = "e".repeat(SHORT - 1);
+        let exact = "e".repeat(MAX_SHORT_NAME - 1);
         let files = [
             ("data.json", b"{}".as_slice()),
             (long.as_str(), b"package d"),

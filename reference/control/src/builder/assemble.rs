@@ -37,11 +37,11 @@ pub(super) struct Assembly {
     modules: BTreeMap<String, (Module, Version)>,
     roots: Roots,
     /// Merged manifests of sources.
-    given: SourceManifests,
+    manifests: SourceManifests,
     /// Folders in the archive in use for modules, and the first folders of all sources.
     folders: HashSet<String>,
     /// Sources whose first folder is in use.
-    begun: HashSet<String>,
+    seen_sources: HashSet<String>,
     /// Quota of all mounted sources together; a source may be mounted many times.
     quota: FileQuota,
     policies: PolicyQuota,
@@ -70,9 +70,9 @@ impl Assembly {
             documents: documents::root(),
             modules: BTreeMap::new(),
             roots: Roots::default(),
-            given: SourceManifests::default(),
-            folders: parts.iter().map(|part| first(&part.source)).collect(),
-            begun: HashSet::new(),
+            manifests: SourceManifests::default(),
+            folders: parts.iter().map(|part| folder_name(&part.source)).collect(),
+            seen_sources: HashSet::new(),
             quota: FileQuota::new(limits),
             policies: PolicyQuota::new(limits.policies),
         }
@@ -94,7 +94,8 @@ impl Assembly {
             let mut folder = None;
             // The manifest determines Rego versions even if the bundle excludes it.
             let versions = file_selection::versions(layer);
-            let versions = versions.map_err(|why| format!("source `{}`: {why}", part.source))?;
+            let versions =
+                versions.map_err(|error| format!("source `{}`: {error}", part.source))?;
             for (path, bytes) in layer.iter().filter(|(path, _)| !excluded.matches(path)) {
                 is_empty = false;
                 let root = match Kind::of(path) {
@@ -109,7 +110,7 @@ impl Assembly {
                     Some(kind) => self.document(&part.mounts, kind, path, bytes),
                     None => Ok(None),
                 };
-                claimed.extend(root.map_err(|why| format!("source `{}`: {why}", part.source))?);
+                claimed.extend(root.map_err(|error| format!("source `{}`: {error}", part.source))?);
             }
         }
         // A source without files still claims its mount point if it is mounted as a whole.
@@ -122,8 +123,8 @@ impl Assembly {
     /// Returns the folder for the next modules of a source: its first one, then with a number as
     /// suffix. No two sources share one.
     fn folder(&mut self, source: &str) -> String {
-        let name = first(source);
-        if self.begun.insert(source.to_owned()) {
+        let name = folder_name(source);
+        if self.seen_sources.insert(source.to_owned()) {
             return name;
         }
         let mut numbered = (1_usize..).map(|number| format!("{name}{number}"));
@@ -147,7 +148,7 @@ impl Assembly {
         }
         self.quota.charge(id, module.text.len() as u64)?;
         let root = roots::longest_expressible(&rewrite::package(&module));
-        let root = root.map_err(|why| format!("{id}: {why}"))?;
+        let root = root.map_err(|error| format!("{id}: {error}"))?;
         self.modules.insert(id.to_owned(), (module, version));
         Ok(Some(root))
     }
@@ -162,7 +163,7 @@ impl Assembly {
         let Some(place) = mount::place(mounts, documents::folders(path)) else {
             return Ok(None);
         };
-        let refused = |why: String| format!("`{path}`: {why}");
+        let refused = |reason: String| format!("`{path}`: {reason}");
         if place.len() > MAX_DEPTH {
             return Err(refused(format!("more than {MAX_DEPTH} levels deep")));
         }
@@ -177,31 +178,31 @@ impl Assembly {
     }
 
     fn manifest(&mut self, source: &str, bytes: &[u8]) -> Result<(), String> {
-        let refused = |why: String| format!("`.manifest`: {why}");
+        let refused = |reason: String| format!("`.manifest`: {reason}");
         let manifest: Manifest =
-            serde_json::from_slice(bytes).map_err(|why| refused(why.to_string()))?;
-        if !manifest.revision.is_empty() && self.given.revision.is_none() {
-            self.given.revision = Some(manifest.revision);
+            serde_json::from_slice(bytes).map_err(|reason| refused(reason.to_string()))?;
+        if !manifest.revision.is_empty() && self.manifests.revision.is_none() {
+            self.manifests.revision = Some(manifest.revision);
         }
         if let Some(roots) = manifest.roots {
-            let (all, sources) = self.given.roots.get_or_insert_default();
+            let (all_roots, sources) = self.manifests.roots.get_or_insert_default();
             let roots = roots.iter().map(|root| root.trim_matches('/').to_owned());
-            all.extend(roots);
+            all_roots.extend(roots);
             sources.push(source.to_owned());
         }
         Ok(())
     }
 
-    /// Compiles the policy and builds the archive of the bundle with this name. `wanted` computes
-    /// the revision from the content hash, or returns `None` to use the hash. The result has neither
-    /// commits nor a fingerprint.
+    /// Compiles the policy and builds the archive of the bundle with this name. `custom_revision`
+    /// computes the revision from the content hash, or returns `None` to use the hash. The result
+    /// has neither commits nor a fingerprint.
     ///
     /// # Errors
     /// When the mounted sources are inconsistent.
     pub(super) fn finish(
         self,
         bundle: &str,
-        wanted: impl FnOnce(&str) -> Option<Result<String, String>>,
+        custom_revision: impl FnOnce(&str) -> Option<Result<String, String>>,
     ) -> Result<Built, String> {
         let mut roots = self.final_roots()?;
         if roots.is_empty() {
@@ -216,7 +217,8 @@ impl Assembly {
         }
         compiler.compile().map_err(|errors| errors.to_string())?;
         let documents = self.documents.to_string();
-        from_json(documents.as_bytes()).map_err(|why| format!("the documents together: {why}"))?;
+        from_json(documents.as_bytes())
+            .map_err(|error| format!("the documents together: {error}"))?;
         let mut files = vec![("data.json", documents.as_bytes())];
         files.extend(
             modules
@@ -227,11 +229,11 @@ impl Assembly {
             .iter()
             .map(|(id, _, version)| (id.as_str(), *version));
         let versions = Versions::of(versions);
-        let revision = match self.given.revision {
+        let revision = match self.manifests.revision {
             Some(revision) => revision,
             None => {
                 let content = digest(&roots, &versions, &files);
-                wanted(&content).unwrap_or(Ok(content))?
+                custom_revision(&content).unwrap_or(Ok(content))?
             }
         };
         let owns_all = roots.iter().any(String::is_empty);
@@ -242,7 +244,7 @@ impl Assembly {
         manifest.insert("roots".to_owned(), roots.into());
         let manifest = serde_json::Value::from(manifest).to_string();
         files.push((".manifest", manifest.as_bytes()));
-        let archive = archive::write(files).map_err(|why| format!("archive: {why}"))?;
+        let archive = archive::write(files).map_err(|error| format!("archive: {error}"))?;
         Ok(Built {
             archive,
             revision,
@@ -254,18 +256,18 @@ impl Assembly {
 
     /// Returns the roots in manifests of sources, if they cover everything, or computed ones.
     fn final_roots(&self) -> Result<Vec<String>, String> {
-        let Some((given, sources)) = &self.given.roots else {
+        let Some((declared, sources)) = &self.manifests.roots else {
             return Ok(self.roots.to_strings());
         };
-        if let Some((path, owner)) = self.roots.first_uncovered(given) {
+        if let Some((path, owner)) = self.roots.first_uncovered(declared) {
             return Err(format!(
                 "`{path}` of source `{owner}` lies outside of the roots in the manifest of source `{}`: {}",
                 sources.join("`, `"),
-                given.join(", ")
+                declared.join(", ")
             ));
         }
-        let mut kept: Vec<String> = Vec::new();
-        let mut sorted = given.clone();
+        let mut outermost: Vec<String> = Vec::new();
+        let mut sorted = declared.clone();
         sorted.sort_unstable_by(|one, other| one.split('/').cmp(other.split('/')));
         for root in sorted {
             let is_below = |above: &String| {
@@ -273,16 +275,16 @@ impl Assembly {
                 above.is_empty()
                     || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             };
-            if !kept.last().is_some_and(is_below) {
-                kept.push(root);
+            if !outermost.last().is_some_and(is_below) {
+                outermost.push(root);
             }
         }
-        Ok(kept)
+        Ok(outermost)
     }
 }
 
 /// Returns the first folder of a source. It is unique: `#` only replaces colons.
-fn first(source: &str) -> String {
+fn folder_name(source: &str) -> String {
     match source {
         "." => "%2E".to_owned(),
         ".." => "%2E%2E".to_owned(),

@@ -34,7 +34,7 @@ impl Default for EvaluationBounds {
 pub(super) struct Budget {
     bounds: EvaluationBounds,
     /// Total time of the evaluations so far.
-    taken: Mutex<Duration>,
+    spent: Mutex<Duration>,
     allocated: Arc<Allocated>,
     exhausted: AtomicBool,
 }
@@ -43,15 +43,15 @@ pub(super) struct Budget {
 #[derive(Debug)]
 struct Allocated {
     bytes: AtomicU64,
-    most: Option<u64>,
+    limit: Option<u64>,
 }
 
 impl Allocated {
     fn add(&self, bytes: u64) -> Result<(), AbortReason> {
         let before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
         let allocated = before.saturating_add(bytes);
-        match self.most {
-            Some(most) if allocated > most => Err(AbortReason::Memory),
+        match self.limit {
+            Some(limit) if allocated > limit => Err(AbortReason::Memory),
             _ => Ok(()),
         }
     }
@@ -74,11 +74,11 @@ impl Budget {
     pub(super) fn new(bounds: EvaluationBounds) -> Self {
         let allocated = Allocated {
             bytes: AtomicU64::new(0),
-            most: bounds.memory,
+            limit: bounds.memory,
         };
         Self {
             bounds,
-            taken: Mutex::default(),
+            spent: Mutex::default(),
             allocated: Arc::new(allocated),
             exhausted: AtomicBool::new(false),
         }
@@ -99,28 +99,30 @@ impl Budget {
         mut evaluation: Evaluation<'_>,
         cancelled: &Arc<AtomicBool>,
     ) -> Result<Vec<Solution>, String> {
-        let begun = Instant::now();
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let left = self.bounds.time.map(|time| time.saturating_sub(*taken));
+        let started = Instant::now();
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let remaining = self.bounds.time.map(|time| time.saturating_sub(*spent));
         evaluation.allowed_hosts = Some(Arc::from([]));
         evaluation.cancelled = Some(Arc::clone(cancelled));
         evaluation.limits = Limits {
-            deadline: left.and_then(|left| begun.checked_add(left)),
+            deadline: remaining.and_then(|remaining| started.checked_add(remaining)),
             values: self.bounds.memory.map(|bytes| bytes / rego::VALUE_BYTES),
             inline: false,
             governor: Some(Arc::<Allocated>::clone(&self.allocated)),
         };
         let answers = query.evaluate(&mut evaluation);
-        *taken = taken.saturating_add(begun.elapsed());
+        *spent = spent.saturating_add(started.elapsed());
         answers.map_err(|failure| self.failed(&failure))
     }
 
     /// Converts a result to JSON.
     ///
     /// # Errors
-    /// When it is longer than `most` bytes, or the memory budget is exhausted.
-    pub(super) fn text(&self, value: &Value, most: usize) -> Result<Vec<u8>, String> {
-        let text = value.to_json(false, most).map_err(|why| why.to_string())?;
+    /// When it is longer than `max_bytes` bytes, or the memory budget is exhausted.
+    pub(super) fn text(&self, value: &Value, max_bytes: usize) -> Result<Vec<u8>, String> {
+        let text = value
+            .to_json(false, max_bytes)
+            .map_err(|error| error.to_string())?;
         match self.allocated.add(text.len() as u64) {
             Ok(()) => Ok(text),
             Err(_) => Err(self.mark_exhausted("the results are too long")),
@@ -137,16 +139,16 @@ impl Budget {
     }
 
     /// Marks the budget as exhausted; returns the error message, which lists all limits.
-    fn mark_exhausted(&self, what: &str) -> String {
+    fn mark_exhausted(&self, cause: &str) -> String {
         self.exhausted.store(true, Ordering::Relaxed);
         let time = self.bounds.time.map(|time| format!("take {time:?}"));
         let memory = |bytes: u64| format!("make values of {} MiB", bytes >> 20);
         let bounds = [time, self.bounds.memory.map(memory)];
         let bounds: Vec<String> = bounds.into_iter().flatten().collect();
         match bounds.as_slice() {
-            [] => what.to_owned(),
+            [] => cause.to_owned(),
             bounds => format!(
-                "{what}; all evaluations of a build together may {}",
+                "{cause}; all evaluations of a build together may {}",
                 bounds.join(" and ")
             ),
         }

@@ -11,8 +11,12 @@ use super::file_selection::Kind;
 /// When the document is invalid, with the position.
 pub(super) fn read(kind: Kind, bytes: &[u8]) -> Result<Option<Value>, String> {
     match kind {
-        Kind::Json => from_json(bytes).map(Some).map_err(|why| why.to_string()),
-        Kind::Yaml => from_yaml(bytes).map(Some).map_err(|why| why.to_string()),
+        Kind::Json => from_json(bytes)
+            .map(Some)
+            .map_err(|error| error.to_string()),
+        Kind::Yaml => from_yaml(bytes)
+            .map(Some)
+            .map_err(|error| error.to_string()),
         Kind::Policy | Kind::Manifest => Ok(None),
     }
 }
@@ -36,10 +40,10 @@ pub(super) fn place(root: &mut Value, path: &[String], document: Value) -> Resul
     let nested = path.iter().rev().fold(document, |inner, name| {
         Value::object([(name.as_str(), inner)])
     });
-    let mut at = Vec::new();
-    merge(root, nested, &mut at).map_err(|()| {
-        let at = at.join("/");
-        format!("conflicts with the document of another file at `{at}`")
+    let mut location = Vec::new();
+    merge(root, nested, &mut location).map_err(|()| {
+        let location = location.join("/");
+        format!("conflicts with the document of another file at `{location}`")
     })
 }
 
@@ -49,7 +53,7 @@ pub(super) fn root() -> Value {
 }
 
 /// The parser limits the nesting of documents, and so the recursion.
-fn merge(into: &mut Value, from: Value, at: &mut Vec<String>) -> Result<(), ()> {
+fn merge(into: &mut Value, from: Value, location: &mut Vec<String>) -> Result<(), ()> {
     let (Some(members), Value::Object(added)) = (into.as_object_mut(), from) else {
         return Err(());
     };
@@ -58,9 +62,9 @@ fn merge(into: &mut Value, from: Value, at: &mut Vec<String>) -> Result<(), ()> 
             members.insert(name.clone(), value.clone());
             continue;
         };
-        at.push(name.as_str().unwrap_or_default().to_owned());
-        merge(member, value.clone(), at)?;
-        at.pop();
+        location.push(name.as_str().unwrap_or_default().to_owned());
+        merge(member, value.clone(), location)?;
+        location.pop();
     }
     Ok(())
 }

@@ -58,8 +58,8 @@ pub(super) fn versions(files: &Files) -> Result<Versions, String> {
     let Some(bytes) = files.get(MANIFEST) else {
         return Ok(Versions::default());
     };
-    let refused = |why: String| format!("`{MANIFEST}`: {why}");
-    match from_json(bytes).map_err(|why| refused(why.to_string()))? {
+    let refused = |reason: String| format!("`{MANIFEST}`: {reason}");
+    match from_json(bytes).map_err(|reason| refused(reason.to_string()))? {
         Value::Object(members) => Versions::read(&members).map_err(refused),
         other => Err(refused(format!(
             "expected an object, found {}",
@@ -124,8 +124,8 @@ impl Patterns {
 /// Whether a pattern may match a path in a folder, whose name ends in a slash. Only the part in
 /// front of the first wildcard can exclude a match.
 fn reaches(pattern: &str, folder: &str) -> bool {
-    let wild = pattern.find(['*', '?', '[', '{', '\\']);
-    match wild.and_then(|wild| pattern.get(..wild)) {
+    let wildcard = pattern.find(['*', '?', '[', '{', '\\']);
+    match wildcard.and_then(|wildcard| pattern.get(..wildcard)) {
         Some(start) => start.starts_with(folder) || folder.starts_with(start),
         None => pattern.starts_with(folder),
     }
@@ -139,7 +139,7 @@ pub(super) struct Selection {
     /// Patterns for files to exclude.
     excluded: Patterns,
     /// Which of the include patterns have matched a file so far. Shared by clones.
-    met: Arc<[AtomicBool]>,
+    matched: Arc<[AtomicBool]>,
     /// Whether the manifest is selected regardless of the include patterns.
     manifest: bool,
 }
@@ -148,7 +148,7 @@ impl Selection {
     /// Selects the included files, or all without include patterns, minus the excluded ones.
     pub(super) fn new(included: Patterns, excluded: Patterns) -> Self {
         Self {
-            met: included
+            matched: included
                 .texts
                 .iter()
                 .map(|_| AtomicBool::new(false))
@@ -171,8 +171,8 @@ impl Selection {
             None => true,
             Some(set) => {
                 let matches = set.matches(path);
-                let met = matches.iter().filter_map(|at| self.met.get(*at));
-                met.for_each(|met| met.store(true, Ordering::Relaxed));
+                let matched = matches.iter().filter_map(|index| self.matched.get(*index));
+                matched.for_each(|matched| matched.store(true, Ordering::Relaxed));
                 !matches.is_empty() || (self.manifest && path == MANIFEST)
             }
         };
@@ -187,18 +187,18 @@ impl Selection {
 
     /// Records that a folder is skipped, with a trailing slash: its files may match patterns.
     pub(super) fn record_skipped(&self, folder: &str) {
-        for (text, met) in self.included.texts.iter().zip(self.met.iter()) {
+        for (text, matched) in self.included.texts.iter().zip(self.matched.iter()) {
             if reaches(text, folder) {
-                met.store(true, Ordering::Relaxed);
+                matched.store(true, Ordering::Relaxed);
             }
         }
     }
 
     /// Returns the first include pattern that no file has matched, after all files were checked.
     pub(super) fn first_unmatched(&self) -> Option<&str> {
-        let mut patterns = self.included.texts.iter().zip(self.met.iter());
-        let unmet = patterns.find(|(_, met)| !met.load(Ordering::Relaxed));
-        unmet.map(|(text, _)| text.as_str())
+        let mut patterns = self.included.texts.iter().zip(self.matched.iter());
+        let unmatched = patterns.find(|(_, matched)| !matched.load(Ordering::Relaxed));
+        unmatched.map(|(text, _)| text.as_str())
     }
 }
 
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn files_are_taken_by_their_names() {
-        for (included, excluded, taken, left) in [
+        for (included, excluded, selected, skipped) in [
             (
                 &[] as &[&str],
                 &[] as &[&str],
@@ -336,7 +336,7 @@ mod tests {
                 patterns(included).unwrap_or_default(),
                 patterns(excluded).unwrap_or_default(),
             );
-            for (paths, expected) in [(taken, true), (left, false)] {
+            for (paths, expected) in [(selected, true), (skipped, false)] {
                 for path in paths {
                     assert_eq!(selection.selects(path), expected, "{path}");
                 }
@@ -347,7 +347,7 @@ mod tests {
 
     #[test]
     fn patterns_that_meet_nothing_are_known() {
-        for (included, files, unmet) in [
+        for (included, files, unmatched) in [
             (&[] as &[&str], &[] as &[&str], None),
             (&["*"], &[], Some("*")),
             (&["*"], &["README.md"], None),
@@ -359,10 +359,14 @@ mod tests {
                 patterns(included).unwrap_or_default(),
                 patterns(&["*.rego"]).unwrap_or_default(),
             );
-            let other = selection.clone();
-            let taken = files.iter().filter(|file| other.selects(file)).count();
-            assert!(taken <= files.len());
-            assert_eq!(selection.first_unmatched(), unmet, "{included:?} {files:?}");
+            let clone = selection.clone();
+            let selected = files.iter().filter(|file| clone.selects(file)).count();
+            assert!(selected <= files.len());
+            assert_eq!(
+                selection.first_unmatched(),
+                unmatched,
+                "{included:?} {files:?}"
+            );
         }
         let selection = Selection::new(
             patterns(&["lib/*", "a/*"]).unwrap_or_default(),
@@ -388,11 +392,11 @@ mod tests {
             (vec![0, 0, 0, 0], true),
         ] {
             let mut quota = FileQuota::new(&limits);
-            let taken: Result<Vec<()>, _> = lengths
+            let charged: Result<Vec<()>, _> = lengths
                 .iter()
                 .map(|length| quota.charge("f", *length))
                 .collect();
-            assert_eq!(taken.is_err(), ends, "{lengths:?}");
+            assert_eq!(charged.is_err(), ends, "{lengths:?}");
         }
     }
 }

@@ -7,16 +7,16 @@ use sha2::{Digest, Sha256};
 use super::fetch::Fetched;
 
 /// Computes a digest of all files of all sources.
-pub(super) fn of(fetched: &BTreeMap<String, Fetched>) -> String {
+pub(super) fn compute(fetched: &BTreeMap<String, Fetched>) -> String {
     let mut hash = Sha256::new();
     for (source, files) in fetched {
-        part(&mut hash, source.as_bytes());
-        count(&mut hash, files.layers.len());
+        hash_bytes(&mut hash, source.as_bytes());
+        hash_count(&mut hash, files.layers.len());
         for layer in &files.layers {
-            count(&mut hash, layer.len());
+            hash_count(&mut hash, layer.len());
             for (path, bytes) in layer {
-                part(&mut hash, path.as_bytes());
-                part(&mut hash, bytes);
+                hash_bytes(&mut hash, path.as_bytes());
+                hash_bytes(&mut hash, bytes);
             }
         }
     }
@@ -24,11 +24,11 @@ pub(super) fn of(fetched: &BTreeMap<String, Fetched>) -> String {
 }
 
 /// Hashes a part with its length, so that different lists of parts have different input.
-fn part(hash: &mut Sha256, bytes: &[u8]) {
-    count(hash, bytes.len());
+fn hash_bytes(hash: &mut Sha256, bytes: &[u8]) {
+    hash_count(hash, bytes.len());
     hash.update(bytes);
 }
 
-fn count(hash: &mut Sha256, number: usize) {
+fn hash_count(hash: &mut Sha256, number: usize) {
     hash.update((number as u64).to_be_bytes());
 }

@@ -58,8 +58,8 @@ impl Job {
     /// Returns the secrets of the bundle and of its sources.
     pub(crate) fn all_secrets(&self) -> impl Iterator<Item = &Secret> {
         let sources = self.sources.values();
-        let theirs = sources.flat_map(|source| source.secrets.values());
-        self.secrets.values().chain(theirs)
+        let source_secrets = sources.flat_map(|source| source.secrets.values());
+        self.secrets.values().chain(source_secrets)
     }
 }
 
@@ -177,7 +177,7 @@ pub(crate) fn remove_keys(work_dir: &Path) {
 
 /// Builds a bundle. `work_dir` caches repositories between builds; two builds of one bundle must
 /// not run in it at the same time. A dropped build stops soon after. `synced` is called with the
-/// source of each repository, and whether it could be read. If the files have the `known`
+/// source of each repository, and whether it could be read. If the files have the `previous`
 /// fingerprint, nothing is built.
 ///
 /// # Errors
@@ -187,10 +187,10 @@ pub(crate) async fn build(
     access: &Access,
     work_dir: &Path,
     synced: &(dyn Fn(&str, bool) + Sync),
-    known: Option<&str>,
+    previous: Option<&str>,
 ) -> Result<Option<Built>, BuildError> {
     let budget = Arc::new(Budget::new(access.limits.evaluations));
-    let built = fetch_and_assemble(job, access, work_dir, synced, known, &budget).await;
+    let built = fetch_and_assemble(job, access, work_dir, synced, previous, &budget).await;
     built.map_err(|failure| BuildError {
         message: redact(failure.message, job.all_secrets()),
         exhausted: budget.is_exhausted(),
@@ -203,7 +203,7 @@ async fn fetch_and_assemble(
     access: &Access,
     work_dir: &Path,
     synced: &(dyn Fn(&str, bool) + Sync),
-    known: Option<&str>,
+    previous: Option<&str>,
     budget: &Arc<Budget>,
 ) -> Result<Option<Built>, BuildError> {
     let options = job.bundle.options.as_ref();
@@ -216,11 +216,11 @@ async fn fetch_and_assemble(
     let sources = requirements::collect(job, &access.limits)?;
     let excluded = job.bundle.excluded_files.as_deref().unwrap_or_default();
     let excluded = Patterns::read(excluded)
-        .map_err(|why| BuildError::config(format!("excluded_files: {why}")))?;
+        .map_err(|error| BuildError::config(format!("excluded_files: {error}")))?;
     let fetcher = Fetcher::new(job, access, work_dir, synced)?;
     let fetched = fetch(job, &sources, fetcher).await?;
     let (fingerprint, fetched) = fingerprint(job, &access.limits, fetched).await?;
-    if fingerprint.is_some() && fingerprint.as_deref() == known {
+    if fingerprint.is_some() && fingerprint.as_deref() == previous {
         return Ok(None);
     }
     let built = assemble(job, access, sources.parts, excluded, fetched, budget).await?;
@@ -263,7 +263,7 @@ async fn fingerprint(
         return Ok((Some(String::new()), fetched));
     }
     let hashed = blocking::run(limits.work, move |_| {
-        (Some(fingerprint::of(&fetched)), fetched)
+        (Some(fingerprint::compute(&fetched)), fetched)
     });
     hashed.await.map_err(BuildError::internal)
 }

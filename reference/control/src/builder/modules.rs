@@ -13,8 +13,9 @@ impl PolicyQuota {
     }
 
     fn charge(&mut self, id: &str, bytes: &[u8]) -> Result<(), String> {
-        let left = self.0.checked_sub(bytes.len() as u64);
-        self.0 = left.ok_or_else(|| format!("the policies up to `{id}` have too many bytes"))?;
+        let remaining = self.0.checked_sub(bytes.len() as u64);
+        self.0 =
+            remaining.ok_or_else(|| format!("the policies up to `{id}` have too many bytes"))?;
         Ok(())
     }
 }
@@ -31,14 +32,14 @@ pub(super) fn read(
     version: Option<Version>,
 ) -> Result<(Module, Version), String> {
     quota.charge(id, bytes)?;
-    let text = std::str::from_utf8(bytes).map_err(|why| format!("`{id}`: {why}"))?;
-    let attempt = |version| Module::parse_as(id, text, version).map(|module| (module, version));
+    let text = std::str::from_utf8(bytes).map_err(|error| format!("`{id}`: {error}"))?;
+    let parse_as = |version| Module::parse_as(id, text, version).map(|module| (module, version));
     if let Some(version) = version {
-        return attempt(version).map_err(|errors| errors.to_string());
+        return parse_as(version).map_err(|errors| errors.to_string());
     }
-    let nearer = |new: Errors, old: Errors| match old.0.len() < new.0.len() {
+    let fewer_errors = |new: Errors, old: Errors| match old.0.len() < new.0.len() {
         true => old.to_string(),
         false => new.to_string(),
     };
-    attempt(Version::V1).or_else(|new| attempt(Version::V0).map_err(|old| nearer(new, old)))
+    parse_as(Version::V1).or_else(|new| parse_as(Version::V0).map_err(|old| fewer_errors(new, old)))
 }

@@ -64,7 +64,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<String>, String> {
         return Err(refused());
     }
     let first = (&*head.0 != "data").then(|| head.0.to_string());
-    let rest = rest.iter().map(|step| match &step.value {
+    let rest = rest.iter().map(|segment| match &segment.value {
         TermValue::String(name) => Ok(name.to_string()),
         _ => Err(refused()),
     });
@@ -74,7 +74,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<String>, String> {
 /// Formats a path below `data` as a reference: `data.a["b-c"]`.
 pub(super) fn display(path: &[String]) -> String {
     let mut text = "data".to_owned();
-    path.iter().for_each(|step| push(&mut text, step));
+    path.iter().for_each(|segment| push(&mut text, segment));
     text
 }
 
@@ -84,32 +84,33 @@ pub(super) fn package(path: &[String]) -> String {
         return "data".to_owned();
     };
     let mut text = first.clone();
-    rest.iter().for_each(|step| push(&mut text, step));
+    rest.iter().for_each(|segment| push(&mut text, segment));
     text
 }
 
-fn push(text: &mut String, step: &str) {
-    if is_name(step) {
+fn push(text: &mut String, segment: &str) {
+    if is_name(segment) {
         text.push('.');
-        text.push_str(step);
+        text.push_str(segment);
     } else {
         text.push('[');
-        text.push_str(&serde_json::Value::from(step).to_string());
+        text.push_str(&serde_json::Value::from(segment).to_string());
         text.push(']');
     }
 }
 
 /// Whether a segment is a name that never needs quotes.
-pub(super) fn is_name(step: &str) -> bool {
+pub(super) fn is_name(segment: &str) -> bool {
     const KEYWORDS: &[&str] = &[
         "and", "as", "contains", "default", "else", "every", "false", "if", "import", "in", "not",
         "null", "or", "package", "some", "true", "with",
     ];
-    let begins = step.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
-    let goes_on = step
+    let has_valid_start =
+        segment.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+    let has_valid_characters = segment
         .chars()
-        .all(|other| other.is_ascii_alphanumeric() || other == '_');
-    begins && goes_on && !KEYWORDS.contains(&step)
+        .all(|character| character.is_ascii_alphanumeric() || character == '_');
+    has_valid_start && has_valid_characters && !KEYWORDS.contains(&segment)
 }
 
 #[cfg(test)]

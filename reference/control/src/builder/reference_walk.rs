@@ -4,43 +4,43 @@ use rego::syntax::{Expr, ExprTerms, Location, Module, Rule, Term, TermValue};
 
 /// Visits every term of a module's rules that is not the head of a reference, in no particular
 /// order. A tree may be deeper than the stack, so pending nodes are in lists.
-pub(super) fn terms<'t>(module: &'t Module, look: impl FnMut(&'t Term)) {
-    let mut open = Open::default();
+pub(super) fn terms<'t>(module: &'t Module, visit: impl FnMut(&'t Term)) {
+    let mut worklist = Worklist::default();
     let mut rules: Vec<&Rule> = module.rules.iter().collect();
     while let Some(rule) = rules.pop() {
         let head = &rule.head;
         rules.extend(rule.else_rule.as_deref());
-        open.terms.extend(head.reference.iter().skip(1));
-        open.terms.extend(&head.args);
-        open.terms.extend(&head.key);
-        open.terms.extend(&head.value);
-        open.exprs.extend(&rule.body);
+        worklist.terms.extend(head.reference.iter().skip(1));
+        worklist.terms.extend(&head.args);
+        worklist.terms.extend(&head.key);
+        worklist.terms.extend(&head.value);
+        worklist.exprs.extend(&rule.body);
     }
-    open.all(look);
+    worklist.visit_all(visit);
 }
 
 /// Visits every term of a body that is not the head of a reference, in no particular order.
-pub(super) fn body<'t>(body: &'t [Expr], look: impl FnMut(&'t Term)) {
-    let mut open = Open::default();
-    open.exprs.extend(body);
-    open.all(look);
+pub(super) fn body<'t>(body: &'t [Expr], visit: impl FnMut(&'t Term)) {
+    let mut worklist = Worklist::default();
+    worklist.exprs.extend(body);
+    worklist.visit_all(visit);
 }
 
 /// Returns the byte ranges of the bodies of `else` branches that are one expression without braces.
 /// The parser gives everything in such a body the location of the `else`.
-pub(super) fn bare_branches(module: &Module) -> Vec<(usize, usize)> {
+pub(super) fn unbraced_branches(module: &Module) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     for rule in &module.rules {
         let mut next = rule.else_rule.as_deref();
         while let Some(branch) = next {
             next = branch.else_rule.as_deref();
-            let end = |at: &Location| at.offset as usize + at.length as usize;
-            let until = next.map_or(end(&branch.location), |next| next.location.offset as usize);
+            let end = |location: &Location| location.offset as usize + location.length as usize;
+            let body_end = next.map_or(end(&branch.location), |next| next.location.offset as usize);
             if let [expr] = branch.body.as_slice()
                 && !expr.generated
                 && expr.location.offset == branch.location.offset
             {
-                found.push((end(&branch.head.location), until));
+                found.push((end(&branch.head.location), body_end));
             }
         }
     }
@@ -49,18 +49,18 @@ pub(super) fn bare_branches(module: &Module) -> Vec<(usize, usize)> {
 
 /// Pending nodes of a walk.
 #[derive(Debug, Default)]
-struct Open<'t> {
+struct Worklist<'t> {
     terms: Vec<&'t Term>,
     exprs: Vec<&'t Expr>,
 }
 
-impl<'t> Open<'t> {
-    fn all(mut self, mut look: impl FnMut(&'t Term)) {
+impl<'t> Worklist<'t> {
+    fn visit_all(mut self, mut visit: impl FnMut(&'t Term)) {
         loop {
             if let Some(expr) = self.exprs.pop() {
                 self.expr(expr);
             } else if let Some(term) = self.terms.pop() {
-                look(term);
+                visit(term);
                 self.term(term);
             } else {
                 return;
@@ -104,13 +104,15 @@ impl<'t> Open<'t> {
                     self.terms.extend([key, value]);
                 }
             }
-            TermValue::ArrayComprehension(of) | TermValue::SetComprehension(of) => {
-                self.terms.push(&of.term);
-                self.exprs.extend(&of.body);
+            TermValue::ArrayComprehension(comprehension)
+            | TermValue::SetComprehension(comprehension) => {
+                self.terms.push(&comprehension.term);
+                self.exprs.extend(&comprehension.body);
             }
-            TermValue::ObjectComprehension(of) => {
-                self.terms.extend([&of.key, &of.value]);
-                self.exprs.extend(&of.body);
+            TermValue::ObjectComprehension(comprehension) => {
+                self.terms
+                    .extend([&comprehension.key, &comprehension.value]);
+                self.exprs.extend(&comprehension.body);
             }
             TermValue::Template(template) => self.exprs.extend(&template.parts),
             TermValue::Null

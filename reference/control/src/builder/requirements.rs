@@ -42,20 +42,20 @@ struct PendingRequirement {
 /// source to two commits, or a limit is exceeded.
 pub(super) fn collect(job: &Job, limits: &Limits) -> Result<MountedSources, BuildError> {
     let mut parts = MountedSources::default();
-    let mut open = VecDeque::new();
-    let own = job.bundle.requirements.as_deref().unwrap_or_default();
-    parts.add(own, &[], None, &[], &mut open)?;
+    let mut queue = VecDeque::new();
+    let requirements = job.bundle.requirements.as_deref().unwrap_or_default();
+    parts.add(requirements, &[], None, &[], &mut queue)?;
     let labels = job.bundle.labels.clone().unwrap_or_default();
     let options = job.bundle.options.as_ref();
     let mounts_stacks = options.is_none_or(BuildOptions::mounts_stacks);
     for (name, stack) in &job.stacks {
         if stack.selection().selects(&labels) {
-            let theirs = stack.requirements.as_deref().unwrap_or_default();
-            let above = mounts_stacks.then_some(name.as_str());
-            parts.add(theirs, &[], above, &[], &mut open)?;
+            let requirements = stack.requirements.as_deref().unwrap_or_default();
+            let stack_name = mounts_stacks.then_some(name.as_str());
+            parts.add(requirements, &[], stack_name, &[], &mut queue)?;
         }
     }
-    while let Some(PendingRequirement { part, mut chain }) = open.pop_front() {
+    while let Some(PendingRequirement { part, mut chain }) = queue.pop_front() {
         if parts.parts.contains(&part) {
             continue;
         }
@@ -70,9 +70,9 @@ pub(super) fn collect(job: &Job, limits: &Limits) -> Result<MountedSources, Buil
             return Err(BuildError::config(message));
         };
         chain.push(part.source.clone());
-        let further = source.definition.requirements.as_deref();
-        let further = further.unwrap_or_default();
-        parts.add(further, &part.mounts, None, &chain, &mut open)?;
+        let nested = source.definition.requirements.as_deref();
+        let nested = nested.unwrap_or_default();
+        parts.add(nested, &part.mounts, None, &chain, &mut queue)?;
         parts.parts.push(part);
     }
     Ok(parts)
@@ -87,31 +87,31 @@ impl MountedSources {
         mounts: &[Mount],
         stack: Option<&str>,
         chain: &[String],
-        open: &mut VecDeque<PendingRequirement>,
+        queue: &mut VecDeque<PendingRequirement>,
     ) -> Result<(), BuildError> {
-        let mut last: Vec<(&str, &Requirement)> = Vec::new();
+        let mut latest: Vec<(&str, &Requirement)> = Vec::new();
         for requirement in requirements {
             if let Some(source) = requirement
                 .source
                 .as_deref()
                 .filter(|name| !name.is_empty())
             {
-                last.retain(|(other, _)| *other != source);
-                last.push((source, requirement));
+                latest.retain(|(other, _)| *other != source);
+                latest.push((source, requirement));
             }
         }
-        for (source, requirement) in last {
+        for (source, requirement) in latest {
             self.pin(source, requirement)?;
-            if chain.iter().any(|above| above == source) {
+            if chain.iter().any(|ancestor| ancestor == source) {
                 continue;
             }
-            let own = mounted(source, requirement, stack)?;
+            let mount = resolve_mount(source, requirement, stack)?;
             let part = MountedSource {
                 source: source.to_owned(),
-                mounts: own.into_iter().chain(mounts.iter().cloned()).collect(),
+                mounts: mount.into_iter().chain(mounts.iter().cloned()).collect(),
             };
             let chain = chain.to_vec();
-            open.push_back(PendingRequirement { part, chain });
+            queue.push_back(PendingRequirement { part, chain });
         }
         Ok(())
     }
@@ -131,22 +131,24 @@ impl MountedSources {
 }
 
 /// Returns the mount of a requirement, unless it is the identity.
-fn mounted(
+fn resolve_mount(
     source: &str,
     requirement: &Requirement,
     stack: Option<&str>,
 ) -> Result<Option<Mount>, BuildError> {
-    let read = |field: &str, text: &Option<String>| {
+    let parse = |field: &str, text: &Option<String>| {
         let path = mount::parse(text.as_deref().unwrap_or_default());
-        path.map_err(|why| {
-            BuildError::config(format!("requirement on source `{source}`: {field} {why}"))
+        path.map_err(|reason| {
+            BuildError::config(format!(
+                "requirement on source `{source}`: {field} {reason}"
+            ))
         })
     };
-    let from = read("path", &requirement.path)?;
-    let own = read("prefix", &requirement.prefix)?;
+    let from = parse("path", &requirement.path)?;
+    let prefix = parse("prefix", &requirement.prefix)?;
     let to = match stack.filter(|_| requirement.automount != Some(false)) {
-        Some(stack) => [vec![STACKS.to_owned(), stack.to_owned()], own].concat(),
-        None => own,
+        Some(stack) => [vec![STACKS.to_owned(), stack.to_owned()], prefix].concat(),
+        None => prefix,
     };
     let mount = Mount { from, to };
     Ok((!mount.from.is_empty() || !mount.to.is_empty()).then_some(mount))

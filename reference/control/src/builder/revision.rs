@@ -11,10 +11,10 @@ use super::budget::Budget;
 use super::{documents, file_selection::Files};
 
 /// Maximum length of a revision, in bytes.
-const LONGEST: usize = 255;
+const MAX_REVISION_BYTES: usize = 255;
 
 /// Maximum length of a non-string value converted to JSON, in bytes.
-const LONGEST_WRITTEN: usize = 64 << 10;
+const MAX_VALUE_BYTES: usize = 64 << 10;
 
 /// Revision of a bundle: an expression and its input.
 #[derive(Debug)]
@@ -68,13 +68,13 @@ impl Revision {
         budget: &Budget,
         cancelled: &Arc<AtomicBool>,
     ) -> Result<String, String> {
-        let refused = |why: String| format!("revision `{}`: {why}", self.expression);
+        let refused = |reason: String| format!("revision `{}`: {reason}", self.expression);
         let text = self.evaluate(content, budget, cancelled);
         let text = text.map_err(refused)?;
         match text.len() {
             0 => Err(refused("the revision is empty".to_owned())),
-            length if length > LONGEST => Err(refused(format!(
-                "the revision has {length} bytes, and at most {LONGEST} are allowed"
+            length if length > MAX_REVISION_BYTES => Err(refused(format!(
+                "the revision has {length} bytes, and at most {MAX_REVISION_BYTES} are allowed"
             ))),
             // PostgreSQL cannot store one, so not even the result of the build could be recorded.
             _ if text.contains('\0') => {
@@ -97,7 +97,7 @@ impl Revision {
         let query = Query::compile(&Policy::default(), body, &QueryOptions::default());
         let query = query.map_err(|errors| errors.to_string())?;
         let root = documents::root();
-        let host = Environment::of(&self.environment);
+        let host = Environment::new(&self.environment);
         let mut evaluation = Evaluation::new(&root);
         let sources = self.sources.iter();
         let sources = sources.map(|(name, origins)| (name.as_str(), origins.value()));
@@ -112,7 +112,7 @@ impl Revision {
         match value {
             Some(Value::String(text)) => Ok(text.to_string()),
             Some(other) => {
-                let text = budget.text(other, LONGEST_WRITTEN)?;
+                let text = budget.text(other, MAX_VALUE_BYTES)?;
                 Ok(String::from_utf8_lossy(&text).into_owned())
             }
             None => Err(
@@ -130,7 +130,7 @@ impl Revision {
 struct Environment(Value);
 
 impl Environment {
-    fn of(variables: &BTreeMap<String, String>) -> Self {
+    fn new(variables: &BTreeMap<String, String>) -> Self {
         let variables = variables.iter();
         let variables = variables.map(|(name, value)| (name.as_str(), Value::from(value.as_str())));
         Self(Value::object([("env", Value::object(variables))]))

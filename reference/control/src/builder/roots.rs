@@ -11,7 +11,7 @@ use bundle::ESCAPED;
 const UNESCAPABLE: [char; 2] = ['/', '%'];
 
 /// Maximum number of other roots that a conflict lists.
-const NAMED: usize = 10;
+const MAX_NAMED_CONFLICTS: usize = 10;
 
 /// Path below `data`.
 pub(super) type Path = Vec<String>;
@@ -29,27 +29,30 @@ impl Roots {
     /// # Errors
     /// When one lies at, above or below a root of another source; names both.
     pub(super) fn claim(&mut self, source: &str, paths: &BTreeSet<Path>) -> Result<(), String> {
-        let mut own: Vec<&Path> = Vec::new();
+        let mut outermost: Vec<&Path> = Vec::new();
         for path in paths {
             // Sorting places a path directly before those below it.
-            if !own.last().is_some_and(|above| path.starts_with(above)) {
-                own.push(path);
+            if !outermost
+                .last()
+                .is_some_and(|parent| path.starts_with(parent))
+            {
+                outermost.push(path);
             }
         }
-        for path in &own {
-            let others = self.overlapping(path);
-            if !others.is_empty() {
+        for path in &outermost {
+            let conflicts = self.overlapping(path);
+            if !conflicts.is_empty() {
                 let package = mount::package(path);
                 let head =
                     format!("requirement \"{source}\" contains conflicting package {package}");
-                let lines = others.into_iter().map(|(other, owner)| {
+                let lines = conflicts.into_iter().map(|(other, owner)| {
                     format!("- package {} from \"{owner}\"", mount::package(other))
                 });
                 let lines: Vec<String> = std::iter::once(head).chain(lines).collect();
                 return Err(lines.join("\n"));
             }
         }
-        for path in own {
+        for path in outermost {
             self.owners.insert(path.clone(), source.to_owned());
             self.order.push(path.clone());
         }
@@ -57,15 +60,18 @@ impl Roots {
     }
 
     fn overlapping(&self, path: &Path) -> Vec<(&Path, &String)> {
-        let above = (0..path.len()).filter_map(|length| {
-            let above = path.get(..length)?;
-            self.owners.get_key_value(above)
+        let ancestors = (0..path.len()).filter_map(|length| {
+            let ancestor = path.get(..length)?;
+            self.owners.get_key_value(ancestor)
         });
-        let below = self
+        let descendants = self
             .owners
             .range::<Path, _>(path..)
             .take_while(|(other, _)| other.starts_with(path));
-        above.chain(below).take(NAMED).collect()
+        ancestors
+            .chain(descendants)
+            .take(MAX_NAMED_CONFLICTS)
+            .collect()
     }
 
     /// Returns the roots for a manifest, in the order in which sources were added. Engines match
@@ -74,27 +80,28 @@ impl Roots {
         let forms = self
             .order
             .iter()
-            .map(|path| (join_escaped(path), join_plain(path)));
-        let forms = forms.map(
-            |(escaped, plain)| match plain.filter(|plain| *plain != escaped) {
-                Some(plain) => vec![escaped, plain],
+            .map(|path| (join_escaped(path), join_unescaped(path)));
+        let forms = forms.map(|(escaped, unescaped)| {
+            match unescaped.filter(|unescaped| *unescaped != escaped) {
+                Some(unescaped) => vec![escaped, unescaped],
                 None => vec![escaped],
-            },
-        );
+            }
+        });
         forms.flatten().collect()
     }
 
     /// Returns a path that no root covers, and its source.
     pub(super) fn first_uncovered(&self, roots: &[String]) -> Option<(String, &str)> {
-        let covered = |path: &str| {
-            let holds = |root: &String| {
+        let is_covered = |path: &str| {
+            let contains_path = |root: &String| {
                 let rest = path.strip_prefix(root.as_str());
                 root.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             };
-            roots.iter().any(holds)
+            roots.iter().any(contains_path)
         };
         let outside = self.owners.iter().find(|(path, _)| {
-            !covered(&join_escaped(path)) && !join_plain(path).is_some_and(|plain| covered(&plain))
+            !is_covered(&join_escaped(path))
+                && !join_unescaped(path).is_some_and(|unescaped| is_covered(&unescaped))
         });
         outside.map(|(path, owner)| (join_escaped(path), owner.as_str()))
     }
@@ -124,9 +131,9 @@ pub(super) fn longest_expressible(path: &[String]) -> Result<Path, String> {
 }
 
 /// Joins a path without escapes, if that is unambiguous.
-fn join_plain(path: &[String]) -> Option<String> {
-    let is_clear = path.iter().all(|step| !step.contains(UNESCAPABLE));
-    is_clear.then(|| path.join("/"))
+fn join_unescaped(path: &[String]) -> Option<String> {
+    let is_expressible = path.iter().all(|step| !step.contains(UNESCAPABLE));
+    is_expressible.then(|| path.join("/"))
 }
 
 /// Joins a path with escapes.
@@ -217,7 +224,7 @@ mod tests {
     fn given_roots_must_hold_all() -> Result<(), String> {
         let mut roots = Roots::default();
         roots.claim("one", &paths(&["a.b", "c"]))?;
-        for (given, expected) in [
+        for (declared, expected) in [
             (&[""] as &[&str], None),
             (&["a", "c"], None),
             (&["a/b", "c", "d"], None),
@@ -226,9 +233,9 @@ mod tests {
             (&["a/bc", "c"], Some("a/b")),
             (&[], Some("a/b")),
         ] {
-            let given: Vec<String> = given.iter().map(|root| (*root).to_owned()).collect();
-            let outside = roots.first_uncovered(&given).map(|(path, _)| path);
-            assert_eq!(outside.as_deref(), expected, "{given:?}");
+            let declared: Vec<String> = declared.iter().map(|root| (*root).to_owned()).collect();
+            let outside = roots.first_uncovered(&declared).map(|(path, _)| path);
+            assert_eq!(outside.as_deref(), expected, "{declared:?}");
         }
         Ok(())
     }

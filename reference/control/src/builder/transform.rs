@@ -28,7 +28,7 @@ pub(super) struct TransformContext<'w> {
     /// Maximum size of all policies, in bytes.
     pub(super) policies: u64,
     /// Maximum size of a result, in bytes.
-    pub(super) longest: u64,
+    pub(super) max_bytes: u64,
     pub(super) budget: &'w Budget,
     pub(super) cancelled: &'w Arc<AtomicBool>,
 }
@@ -40,21 +40,22 @@ pub(super) struct TransformContext<'w> {
 /// When a query cannot be evaluated; the error names it and the reason.
 pub(super) fn run(
     transforms: &[Transform],
-    world: &TransformContext<'_>,
+    context: &TransformContext<'_>,
     fetched: &mut Files,
 ) -> Result<(), String> {
-    let policy = policy(world)?;
-    let longest = usize::try_from(world.longest).unwrap_or(usize::MAX);
+    let policy = policy(context)?;
+    let max_bytes = usize::try_from(context.max_bytes).unwrap_or(usize::MAX);
     for transform in transforms {
-        let refused = |why: String| format!("transformation of `{}`: {why}", transform.path);
-        let root = root(world.others, fetched).map_err(refused)?;
+        let refused = |reason: String| format!("transformation of `{}`: {reason}", transform.path);
+        let root = root(context.others, fetched).map_err(refused)?;
         let input = fetched.get(&transform.path).map(Vec::as_slice);
-        let input = from_json(input.unwrap_or_default()).map_err(|why| refused(why.to_string()))?;
-        let result = evaluate(&policy, &transform.query, world, &root, input).map_err(refused)?;
-        let text = world.budget.text(&result, longest).map_err(refused)?;
+        let input =
+            from_json(input.unwrap_or_default()).map_err(|reason| refused(reason.to_string()))?;
+        let result = evaluate(&policy, &transform.query, context, &root, input).map_err(refused)?;
+        let text = context.budget.text(&result, max_bytes).map_err(refused)?;
         // Sets and non-string keys become valid JSON when serialized; numbers that only policies
         // can create do not.
-        from_json(&text).map_err(|why| refused(why.to_string()))?;
+        from_json(&text).map_err(|reason| refused(reason.to_string()))?;
         fetched.insert(transform.path.clone(), text);
     }
     Ok(())
@@ -64,7 +65,7 @@ pub(super) fn run(
 fn evaluate(
     policy: &Policy,
     query: &str,
-    world: &TransformContext<'_>,
+    context: &TransformContext<'_>,
     root: &Value,
     input: Value,
 ) -> Result<Value, String> {
@@ -76,7 +77,9 @@ fn evaluate(
     let query = query.map_err(|errors| errors.to_string())?;
     let mut evaluation = Evaluation::new(root);
     evaluation.input = Some(input);
-    let answers = world.budget.evaluate(&query, evaluation, world.cancelled)?;
+    let answers = context
+        .budget
+        .evaluate(&query, evaluation, context.cancelled)?;
     let mut values: Vec<Value> = answers
         .iter()
         .flat_map(|answer| answer.values().iter().cloned())
@@ -92,10 +95,10 @@ fn evaluate(
 }
 
 /// Compiles the policies of a source.
-fn policy(world: &TransformContext<'_>) -> Result<Policy, String> {
+fn policy(context: &TransformContext<'_>) -> Result<Policy, String> {
     let mut compiler = Compiler::new(&Policy::default());
-    let mut quota = PolicyQuota::new(world.policies);
-    for (layer, files) in world.others.iter().enumerate() {
+    let mut quota = PolicyQuota::new(context.policies);
+    for (layer, files) in context.others.iter().enumerate() {
         let versions = file_selection::versions(files)?;
         let policies = files
             .iter()
@@ -112,7 +115,7 @@ fn policy(world: &TransformContext<'_>) -> Result<Policy, String> {
 fn root(layers: &[Files], fetched: &Files) -> Result<Value, String> {
     let mut root = documents::root();
     for (path, bytes) in layers.iter().chain([fetched]).flatten() {
-        let refused = |why: String| format!("`{path}`: {why}");
+        let refused = |reason: String| format!("`{path}`: {reason}");
         let Some(kind) = Kind::of(path) else { continue };
         if let Some(document) = documents::read(kind, bytes).map_err(refused)? {
             documents::place(&mut root, &documents::folders(path), document).map_err(refused)?;

@@ -37,8 +37,8 @@ impl fmt::Debug for Dsn {
 }
 
 impl<'de> Deserialize<'de> for Dsn {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(from)?;
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
         expand(&text).map(Self).map_err(D::Error::custom)
     }
 }
@@ -50,7 +50,7 @@ impl Section {
     /// When the kind of database is not supported, or its data source name cannot be parsed.
     pub(super) fn url(&self) -> Result<Option<DatabaseUrl>, String> {
         if self.aws_rds.is_some() {
-            return Err(instead("database.aws_rds is not served"));
+            return Err(unsupported("database.aws_rds is not served"));
         }
         let Some(Sql {
             driver,
@@ -72,7 +72,7 @@ impl Section {
             "postgres" | "postgresql" | "pgx" => Some(postgres(dsn)?),
             other => {
                 let what = format!("database.sql.driver `{other}` is not served");
-                return Err(instead(&what));
+                return Err(unsupported(&what));
             }
         };
         // Errors in the address are reported when the database is opened.
@@ -81,7 +81,7 @@ impl Section {
 }
 
 /// Returns the error message for an unsupported database, with the supported ones.
-fn instead(what: &str) -> String {
+fn unsupported(what: &str) -> String {
     format!("{what}: the drivers sqlite and postgres are, and --database names another database")
 }
 
@@ -129,11 +129,13 @@ fn value(text: &str) -> Option<(String, &str)> {
     let quoted = text.starts_with('\'');
     let mut value = String::new();
     let mut characters = text.char_indices().skip(usize::from(quoted));
-    while let Some((at, character)) = characters.next() {
+    while let Some((position, character)) = characters.next() {
         match character {
             '\\' => value.push(characters.next()?.1),
-            '\'' if quoted => return Some((value, text.get(at + 1..)?)),
-            space if !quoted && space.is_whitespace() => return Some((value, text.get(at..)?)),
+            '\'' if quoted => return Some((value, text.get(position + 1..)?)),
+            space if !quoted && space.is_whitespace() => {
+                return Some((value, text.get(position..)?));
+            }
             other => value.push(other),
         }
     }
@@ -189,17 +191,17 @@ mod tests {
             ("sql: {dsn: x, credentials: y}", Err("sslrootcert")),
             ("aws_rds: {region: x}", Err("aws_rds is not served")),
         ] {
-            let read: Result<Section, _> = serde_yaml::from_str(section);
-            let url = read
+            let parsed: Result<Section, _> = serde_yaml::from_str(section);
+            let url = parsed
                 .map_err(|failure| failure.to_string())
-                .and_then(|read| read.url());
+                .and_then(|parsed| parsed.url());
             match expected {
                 Ok(expected) => {
                     let expected = expected.and_then(|url| url.parse::<DatabaseUrl>().ok());
                     assert_eq!(url.as_ref(), Ok(&expected), "{section}");
                 }
                 Err(part) => {
-                    let refused = url.as_ref().is_err_and(|why| why.contains(part));
+                    let refused = url.as_ref().is_err_and(|message| message.contains(part));
                     assert!(refused, "{section}: {url:?}");
                 }
             }

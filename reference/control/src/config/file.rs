@@ -44,7 +44,12 @@ impl File {
         let text = text.map_err(|failure| ConfigError::in_file(path, failure))?;
         let file = serde_yaml::from_str::<Option<Self>>(&text).map_err(|failure| {
             let place = match failure.location() {
-                Some(at) => format!("{}:{}:{}", path.display(), at.line(), at.column()),
+                Some(location) => format!(
+                    "{}:{}:{}",
+                    path.display(),
+                    location.line(),
+                    location.column()
+                ),
                 None => path.display().to_string(),
             };
             ConfigError::new(place, without_value(&failure.to_string()))
@@ -66,10 +71,10 @@ impl File {
     /// Returns the names of the sections in the file that have no effect.
     pub(super) fn without_effect(&self) -> impl Iterator<Item = &'static str> {
         let sections = [("metrics", &self.metrics), ("metadata", &self.metadata)];
-        let given = sections
+        let present = sections
             .into_iter()
             .filter(|(_, section)| section.is_some());
-        given.map(|(name, _)| name)
+        present.map(|(name, _)| name)
     }
 
     /// Returns the kind and name of each definition and token in the file; a token has no kind.
@@ -102,9 +107,9 @@ fn without_value(message: &str) -> String {
 
 /// Deserializes a mapping from names, and refuses a name that occurs twice.
 fn unique_names<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    from: D,
+    deserializer: D,
 ) -> Result<BTreeMap<String, T>, D::Error> {
-    from.deserialize_map(UniqueNames(PhantomData))
+    deserializer.deserialize_map(UniqueNames(PhantomData))
 }
 
 struct UniqueNames<T>(PhantomData<T>);
@@ -117,14 +122,14 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for UniqueNames<T> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut things = BTreeMap::new();
+        let mut entries = BTreeMap::new();
         while let Some(name) = map.next_key::<String>()? {
-            if things.contains_key(&name) {
+            if entries.contains_key(&name) {
                 return Err(A::Error::custom(format!("`{name}` is declared twice")));
             }
-            things.insert(name, map.next_value()?);
+            entries.insert(name, map.next_value()?);
         }
-        Ok(things)
+        Ok(entries)
     }
 }
 
@@ -133,8 +138,8 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for UniqueNames<T> {
 pub(super) struct Declared(pub(super) GivenSecret);
 
 impl<'de> Deserialize<'de> for Declared {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_map(Fields)
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Fields)
     }
 }
 
@@ -151,9 +156,9 @@ impl<'de> Visitor<'de> for Fields {
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Declared, A::Error> {
         let mut members = Map::deserialize(MapAccessDeserializer::new(map))?;
         let expanded = members.values_mut().try_for_each(expand_strings);
-        let read = expanded.map(|()| Secret::from_members(&mut members));
+        let result = expanded.map(|()| Secret::from_members(&mut members));
         members.values_mut().for_each(wipe);
-        let secret = read.map_err(A::Error::custom)?;
+        let secret = result.map_err(A::Error::custom)?;
         secret.map(Declared).map_err(A::Error::custom)
     }
 }

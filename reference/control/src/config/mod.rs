@@ -57,7 +57,7 @@ impl ConfigError {
 /// Merged configuration of all files, before its secrets are encrypted.
 #[derive(Debug, Default)]
 pub(crate) struct Declared {
-    whole: File,
+    merged: File,
     origins: Origins,
 }
 
@@ -73,8 +73,8 @@ pub(crate) fn read(paths: &[PathBuf]) -> Result<Declared, ConfigError> {
             for section in file.without_effect() {
                 warn!(file = %path.display(), section, "a section of the configuration has no effect");
             }
-            declared.origins.note(&file, &path);
-            declared.whole.merge(file);
+            declared.origins.record(&file, &path);
+            declared.merged.merge(file);
         }
     }
     Ok(declared)
@@ -86,7 +86,7 @@ impl Declared {
     /// # Errors
     /// When the database is not supported or its address is invalid.
     pub(crate) fn database(&self) -> Result<Option<DatabaseUrl>, ConfigError> {
-        let section = self.whole.database.as_ref();
+        let section = self.merged.database.as_ref();
         let url = section.map_or(Ok(None), database::Section::url);
         url.map_err(|problem| {
             let file = self.origins.database.as_path();
@@ -96,7 +96,7 @@ impl Declared {
 
     /// Returns the prefix of the API paths; empty, or beginning with a slash.
     pub(crate) fn api_prefix(&self) -> &str {
-        let service = self.whole.service.as_ref();
+        let service = self.merged.service.as_ref();
         service.map_or("", |service| &service.api_prefix)
     }
 
@@ -105,7 +105,7 @@ impl Declared {
     /// # Errors
     /// When two tokens have the same key, or a declaration is invalid.
     pub(crate) fn sealed(self, cipher: &Keyring) -> Result<Config, ConfigError> {
-        assemble(self.whole, &self.origins, cipher)
+        assemble(self.merged, &self.origins, cipher)
     }
 }
 
@@ -133,15 +133,15 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, ConfigError> {
 /// For each definition and token, the file with its last declaration.
 #[derive(Debug, Default)]
 struct Origins {
-    things: HashMap<(Option<Kind>, String), PathBuf>,
+    files: HashMap<(Option<Kind>, String), PathBuf>,
     database: PathBuf,
 }
 
 impl Origins {
-    fn note(&mut self, file: &File, path: &Path) {
+    fn record(&mut self, file: &File, path: &Path) {
         for (kind, name) in file.names() {
-            let thing = (kind, name.to_owned());
-            self.things.insert(thing, path.to_owned());
+            let key = (kind, name.to_owned());
+            self.files.insert(key, path.to_owned());
         }
         if file.database.is_some() {
             path.clone_into(&mut self.database);
@@ -150,7 +150,7 @@ impl Origins {
 
     /// Returns the file and name of a definition or token, for messages.
     fn place(&self, kind: Option<Kind>, name: &str) -> String {
-        let file = self.things.get(&(kind, name.to_owned()));
+        let file = self.files.get(&(kind, name.to_owned()));
         let file = file.map_or(Path::new(""), PathBuf::as_path).display();
         let kind = kind.map_or("token", Kind::name);
         format!("{file}: {kind} `{name}`")
@@ -171,12 +171,12 @@ fn assemble(file: File, origins: &Origins, cipher: &Keyring) -> Result<Config, C
         let failed =
             |problem: String| ConfigError::new(origins.place(Some(Kind::Secret), &name), problem);
         model::check_name(&name).map_err(|invalid| failed(invalid.to_string()))?;
-        let given = secret.0;
-        let text = cipher.seal(&name, &given.secret.to_bytes());
+        let parsed = secret.0;
+        let text = cipher.seal(&name, &parsed.secret.to_bytes());
         let text = text.map_err(|failure| failed(failure.to_string()))?;
         config
             .entries
-            .push(Entry::secret(&name, text, given.shared));
+            .push(Entry::secret(&name, text, parsed.shared));
     }
     let sources = file.sources.into_iter();
     let sources = sources.map(|(name, source)| (name, source.0)).collect();

@@ -12,22 +12,24 @@ pub(super) struct Section {
     pub(super) api_prefix: String,
 }
 
-fn prefix<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
-    let text = String::deserialize(from)?;
-    let Some(steps) = text.strip_prefix('/') else {
+fn prefix<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let Some(path) = text.strip_prefix('/') else {
         let message = format!("api_prefix `{text}` does not begin with a slash");
         return Err(D::Error::custom(message));
     };
     // Request paths are compared without decoding, so the prefix may only contain characters that
     // URLs never escape.
-    let plain = |step: &str| {
-        let sign = |c: char| "-._~!$&'()*+,;=:@%".contains(c);
-        !matches!(step, "" | "." | "..")
-            && step.chars().all(|c| c.is_ascii_alphanumeric() || sign(c))
+    let is_valid_segment = |segment: &str| {
+        let is_punctuation = |c: char| "-._~!$&'()*+,;=:@%".contains(c);
+        !matches!(segment, "" | "." | "..")
+            && segment
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || is_punctuation(c))
     };
-    match steps {
+    match path {
         "" => Ok(String::new()),
-        steps if steps.split('/').all(plain) => Ok(text),
+        path if path.split('/').all(is_valid_segment) => Ok(text),
         _ => {
             let message = format!("invalid api_prefix `{text}`: expected a path such as /my/api");
             Err(D::Error::custom(message))

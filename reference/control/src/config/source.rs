@@ -17,8 +17,8 @@ use crate::model::Source;
 pub(super) struct Declared(pub(super) Source);
 
 impl<'de> Deserialize<'de> for Declared {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(Fields)
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Fields)
     }
 }
 

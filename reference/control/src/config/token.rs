@@ -36,8 +36,8 @@ impl Token {
     }
 }
 
-fn digest<'de, D: Deserializer<'de>>(from: D) -> Result<KeyDigest, D::Error> {
-    let text = Zeroizing::new(String::deserialize(from)?);
+fn digest<'de, D: Deserializer<'de>>(deserializer: D) -> Result<KeyDigest, D::Error> {
+    let text = Zeroizing::new(String::deserialize(deserializer)?);
     let key = expand(&text).map_err(D::Error::custom)?;
     let key = Zeroizing::new(key);
     if key.is_empty() {
@@ -52,8 +52,8 @@ fn digest<'de, D: Deserializer<'de>>(from: D) -> Result<KeyDigest, D::Error> {
     Ok(KeyDigest::of(&key))
 }
 
-fn one_scope<'de, D: Deserializer<'de>>(from: D) -> Result<Scope, D::Error> {
-    let mut scopes = Vec::<Scope>::deserialize(from)?;
+fn one_scope<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Scope, D::Error> {
+    let mut scopes = Vec::<Scope>::deserialize(deserializer)?;
     match (scopes.pop(), scopes.is_empty()) {
         (Some(scope), true) => Ok(scope),
         _ => Err(D::Error::custom("a token has exactly one scope")),

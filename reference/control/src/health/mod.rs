@@ -12,7 +12,7 @@ use super::Control;
 use super::store::{DatabaseError, Probe};
 
 /// Time for which the result of a check is reused.
-const FRESH: Duration = Duration::from_secs(1);
+const MAX_AGE: Duration = Duration::from_secs(1);
 
 /// Timeout after which the database counts as unresponsive.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(2);
@@ -26,7 +26,7 @@ pub(super) struct Health(Mutex<Option<LastCheck>>);
 
 #[derive(Debug, Clone)]
 struct LastCheck {
-    begun: Instant,
+    started: Instant,
     ended: Arc<OnceLock<Instant>>,
     outcome: Shared<BoxFuture<'static, Outcome>>,
 }
@@ -43,30 +43,32 @@ impl LastCheck {
         });
         let outcome = running.map(|joined| joined.unwrap_or(Err(DatabaseError::Other)));
         Self {
-            begun: Instant::now(),
+            started: Instant::now(),
             ended,
             outcome: outcome.boxed().shared(),
         }
     }
 
     /// Returns true if the check is still running, or ended recently.
-    fn counts(&self) -> bool {
-        self.ended.get().is_none_or(|ended| ended.elapsed() < FRESH)
+    fn is_fresh(&self) -> bool {
+        self.ended
+            .get()
+            .is_none_or(|ended| ended.elapsed() < MAX_AGE)
     }
 }
 
 impl Control {
     /// Returns the error of the database, if any. A check that exceeds the timeout is an error.
     pub(super) async fn database_failure(&self) -> Option<DatabaseError> {
-        let asked = {
+        let last_check = {
             let mut last = self.health.0.lock().unwrap_or_else(PoisonError::into_inner);
             match &*last {
-                Some(asked) if asked.counts() => asked.clone(),
+                Some(last_check) if last_check.is_fresh() => last_check.clone(),
                 _ => last.insert(LastCheck::begin(self.store.probe())).clone(),
             }
         };
-        let until = asked.begun + HEALTH_TIMEOUT;
-        match tokio::time::timeout_at(until.into(), asked.outcome).await {
+        let deadline = last_check.started + HEALTH_TIMEOUT;
+        match tokio::time::timeout_at(deadline.into(), last_check.outcome).await {
             Ok(Ok(check)) if self.cipher.knows(&check) => None,
             Ok(Ok(_)) => Some(DatabaseError::UnknownKey),
             Ok(Err(database_failure)) => Some(database_failure),

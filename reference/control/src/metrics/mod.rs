@@ -108,18 +108,18 @@ impl Default for Metrics {
 
 impl Metrics {
     /// Records a request.
-    pub(super) fn answered(
+    pub(super) fn observe_request(
         &self,
         handler: &'static str,
         method: &Method,
         status: StatusCode,
-        took: Duration,
+        duration: Duration,
     ) {
-        self.requests.observe(handler, method, status, took);
+        self.requests.observe(handler, method, status, duration);
     }
 
     /// Records a build.
-    pub(super) fn built(&self, bundle: &str, result: BuildResult, took: Duration) {
+    pub(super) fn built(&self, bundle: &str, result: BuildResult, duration: Duration) {
         let state = result.name();
         self.name(Kind::Bundle, bundle, state);
         let bundle = bundle.to_owned();
@@ -128,7 +128,7 @@ impl Metrics {
                 bundle: bundle.clone(),
             };
             let histogram = self.durations.get_or_create(&labels);
-            histogram.observe(took.as_secs_f64());
+            histogram.observe(duration.as_secs_f64());
         }
         self.builds
             .get_or_create(&BuildLabels { bundle, state })
@@ -181,12 +181,12 @@ impl Metrics {
     }
 
     /// Removes the metrics of all bundles and sources that are not in the set.
-    pub(super) fn keep(&self, kept: &HashSet<(Kind, String)>) {
+    pub(super) fn retain(&self, existing: &HashSet<(Kind, String)>) {
         let named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
-        let gone = named.keys().filter(|named| !kept.contains(named));
-        let gone: Vec<(Kind, String)> = gone.cloned().collect();
+        let removed = named.keys().filter(|named| !existing.contains(named));
+        let removed: Vec<(Kind, String)> = removed.cloned().collect();
         drop(named);
-        for (kind, name) in gone {
+        for (kind, name) in removed {
             self.forget(kind, &name);
         }
     }
@@ -211,11 +211,11 @@ mod tests {
             metrics.forget(Kind::Bundle, "old-bundle");
             metrics.forget(Kind::Source, "old-source");
         };
-        let keep = |metrics: &Metrics| {
-            let kept = [(Kind::Bundle, "new-bundle"), (Kind::Source, "new-source")];
-            metrics.keep(&kept.map(|(kind, name)| (kind, name.to_owned())).into());
+        let retain = |metrics: &Metrics| {
+            let existing = [(Kind::Bundle, "new-bundle"), (Kind::Source, "new-source")];
+            metrics.retain(&existing.map(|(kind, name)| (kind, name.to_owned())).into());
         };
-        for go in [forget, keep] {
+        for remove in [forget, retain] {
             let metrics = Metrics::default();
             for name in ["old", "new"] {
                 for result in [BuildResult::Success, BuildResult::SyncFailed] {
@@ -225,10 +225,10 @@ mod tests {
             }
             let mut before = String::new();
             encode(&mut before, &metrics.registry)?;
-            go(&metrics);
+            remove(&metrics);
             let mut after = String::new();
             encode(&mut after, &metrics.registry)?;
-            for (shown, name, expected) in [
+            for (text, name, expected) in [
                 (&before, "old-bundle", true),
                 (&before, "old-source", true),
                 (&after, "old-bundle", false),
@@ -236,7 +236,7 @@ mod tests {
                 (&after, "new-bundle", true),
                 (&after, "new-source", true),
             ] {
-                assert_eq!(shown.contains(name), expected, "{name}: {shown}");
+                assert_eq!(text.contains(name), expected, "{name}: {text}");
             }
         }
         Ok(())

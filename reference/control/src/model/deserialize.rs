@@ -38,7 +38,7 @@ impl Error for ValidationError {
 struct Input<'v>(&'v Value);
 
 impl Input<'_> {
-    fn instead_of(&self, wanted: &str) -> ValidationError {
+    fn type_error(&self, expected: &str) -> ValidationError {
         let found = match self.0 {
             Value::Null => "null",
             Value::Bool(_) => "a boolean",
@@ -47,7 +47,7 @@ impl Input<'_> {
             Value::Array(_) => "an array",
             Value::Object(_) => "an object",
         };
-        ValidationError::new(format!("must be {wanted}, not {found}"))
+        ValidationError::new(format!("must be {expected}, not {found}"))
     }
 }
 
@@ -77,7 +77,7 @@ impl<'v> Deserializer<'v> for Input<'v> {
     fn deserialize_str<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, ValidationError> {
         match self.0 {
             Value::String(value) => visitor.visit_borrowed_str(value),
-            _ => Err(self.instead_of("a string")),
+            _ => Err(self.type_error("a string")),
         }
     }
 
@@ -88,14 +88,14 @@ impl<'v> Deserializer<'v> for Input<'v> {
     fn deserialize_seq<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, ValidationError> {
         match self.0 {
             Value::Array(items) => visitor.visit_seq(Items(items.iter().enumerate())),
-            _ => Err(self.instead_of("an array")),
+            _ => Err(self.type_error("an array")),
         }
     }
 
     fn deserialize_map<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, ValidationError> {
         match self.0 {
             Value::Object(members) => visitor.visit_map(Members::new(members, None)),
-            _ => Err(self.instead_of("an object")),
+            _ => Err(self.type_error("an object")),
         }
     }
 
@@ -107,7 +107,7 @@ impl<'v> Deserializer<'v> for Input<'v> {
     ) -> Result<V::Value, ValidationError> {
         match self.0 {
             Value::Object(members) => visitor.visit_map(Members::new(members, Some(fields))),
-            _ => Err(self.instead_of("an object")),
+            _ => Err(self.type_error("an object")),
         }
     }
 
@@ -127,12 +127,13 @@ impl<'v> SeqAccess<'v> for Items<'v> {
         &mut self,
         seed: S,
     ) -> Result<Option<S::Value>, ValidationError> {
-        let Some((at, item)) = self.0.next() else {
+        let Some((index, item)) = self.0.next() else {
             return Ok(None);
         };
-        let read = seed.deserialize(Input(item));
-        read.map(Some)
-            .map_err(|invalid| invalid.under(format!("[{at}]")))
+        let result = seed.deserialize(Input(item));
+        result
+            .map(Some)
+            .map_err(|invalid| invalid.under(format!("[{index}]")))
     }
 }
 
@@ -179,7 +180,7 @@ impl<'v> MapAccess<'v> for Members<'v> {
                 "a value was asked for before its name",
             ));
         };
-        let read = seed.deserialize(Input(value));
-        read.map_err(|invalid| invalid.under(name))
+        let result = seed.deserialize(Input(value));
+        result.map_err(|invalid| invalid.under(name))
     }
 }

@@ -4,7 +4,7 @@ use super::{ValidationError, deserialize};
 
 /// Maximum length of a document's path, in bytes. The path is part of an index entry, which
 /// PostgreSQL limits to 2704 bytes.
-const LONGEST_PATH: usize = 2048;
+const MAX_PATH_BYTES: usize = 2048;
 
 /// JSON document as a string, without white space between tokens. Numbers have the digits of the
 /// request, because the string is never converted to values.
@@ -51,10 +51,10 @@ impl Document {
 /// # Errors
 /// When a segment is `..`, or the path is too long or contains a NUL.
 pub(crate) fn stored_path(segments: &[String]) -> Result<String, ValidationError> {
-    let whole = segments.join("/");
-    let kept = whole.split('/').filter(|segment| !segment.is_empty());
-    let mut path = String::with_capacity(whole.len() + "/data.json".len());
-    for segment in kept {
+    let joined = segments.join("/");
+    let non_empty = joined.split('/').filter(|segment| !segment.is_empty());
+    let mut path = String::with_capacity(joined.len() + "/data.json".len());
+    for segment in non_empty {
         match segment {
             "." => continue,
             ".." => return Err(ValidationError::new("a path cannot hold the segment `..`")),
@@ -63,8 +63,8 @@ pub(crate) fn stored_path(segments: &[String]) -> Result<String, ValidationError
         path.push('/');
     }
     path.push_str("data.json");
-    if path.len() > LONGEST_PATH {
-        let message = format!("a path has at most {LONGEST_PATH} bytes");
+    if path.len() > MAX_PATH_BYTES {
+        let message = format!("a path has at most {MAX_PATH_BYTES} bytes");
         return Err(ValidationError::new(message));
     }
     if path.contains('\0') {

@@ -20,15 +20,15 @@ impl EmbeddedFiles {
     /// When a path leads out of the source, or a file is not valid base64.
     pub(crate) fn read(&self) -> Result<Vec<(String, Vec<u8>)>, ValidationError> {
         let files = self.0.iter().map(|(path, text)| {
-            let is_plain = |step: &str| !matches!(step, "" | "." | "..");
-            if path.contains('\0') || !path.split('/').all(is_plain) {
+            let is_normal = |segment: &str| !matches!(segment, "" | "." | "..");
+            if path.contains('\0') || !path.split('/').all(is_normal) {
                 let message = "a path is relative, and holds neither `.` nor `..`";
                 return Err(ValidationError::new(message).under(path));
             }
             limits::path(path).map_err(|invalid| invalid.under("path"))?;
             let bytes = STANDARD.decode(text);
-            let bytes =
-                bytes.map_err(|why| ValidationError::new(format!("no base64: {why}")).under(path));
+            let bytes = bytes
+                .map_err(|error| ValidationError::new(format!("no base64: {error}")).under(path));
             Ok((path.clone(), bytes?))
         });
         files.collect()

@@ -47,9 +47,9 @@ impl Part {
     }
 
     /// Returns true if the part matches the byte; false for parts that do not match single bytes.
-    fn fits(&self, byte: u8) -> bool {
+    fn matches_byte(&self, byte: u8) -> bool {
         match self {
-            Self::Byte(own) => *own == byte,
+            Self::Byte(literal) => *literal == byte,
             Self::Any => true,
             Self::Class { negated, ranges } => {
                 let mut ranges = ranges.iter();
@@ -63,19 +63,19 @@ impl Part {
     fn after(&self, before: &Offsets, text: &[u8]) -> Offsets {
         match self {
             Self::Byte(_) | Self::Any | Self::Class { .. } => {
-                before.shifted(text, |byte| self.fits(byte))
+                before.shifted(text, |byte| self.matches_byte(byte))
             }
-            Self::Many => before.and_all_later(),
-            Self::Prefix => before.with(&before.behind_slashes(text)),
-            Self::Suffix => before.shifted(text, is_slash).and_all_later(),
+            Self::Many => before.with_all_later(),
+            Self::Prefix => before.union(&before.after_slashes(text)),
+            Self::Suffix => before.shifted(text, is_slash).with_all_later(),
             Self::Between => {
                 let shifted = before.shifted(text, is_slash);
-                shifted.with(&shifted.behind_slashes(text))
+                shifted.union(&shifted.after_slashes(text))
             }
             Self::Either(branches) => {
                 let branches = branches.iter().filter(|branch| !is_blank(branch));
-                let ends = branches.map(|branch| advance(branch, before.clone(), text));
-                let all = ends.reduce(|all, end| all.with(&end));
+                let results = branches.map(|branch| advance(branch, before.clone(), text));
+                let all = results.reduce(|all, offsets| all.union(&offsets));
                 all.unwrap_or_else(|| before.clone())
             }
         }
@@ -109,29 +109,29 @@ struct Offsets(Vec<bool>);
 impl Offsets {
     /// Returns the lowest offset.
     fn first(&self) -> Option<usize> {
-        self.0.iter().position(|held| *held)
+        self.0.iter().position(|reachable| *reachable)
     }
 
-    /// Returns the offsets after each byte that is at an offset of the set and satisfies `fits`.
-    fn shifted(&self, text: &[u8], fits: impl Fn(u8) -> bool) -> Self {
+    /// Returns the offsets after each byte that is at an offset of the set and satisfies `matches`.
+    fn shifted(&self, text: &[u8], matches: impl Fn(u8) -> bool) -> Self {
         let moved = self.0.iter().zip(text);
-        let moved = moved.map(|(held, byte)| *held && fits(*byte));
+        let moved = moved.map(|(reachable, byte)| *reachable && matches(*byte));
         Self(std::iter::once(false).chain(moved).collect())
     }
 
     /// Returns all offsets from the lowest one to the end.
-    fn and_all_later(&self) -> Self {
+    fn with_all_later(&self) -> Self {
         let first = self.first().unwrap_or(self.0.len());
-        Self((0..self.0.len()).map(|at| at >= first).collect())
+        Self((0..self.0.len()).map(|offset| offset >= first).collect())
     }
 
     /// Returns the offsets after each slash at or after the lowest offset.
-    fn behind_slashes(&self, text: &[u8]) -> Self {
-        self.and_all_later().shifted(text, is_slash)
+    fn after_slashes(&self, text: &[u8]) -> Self {
+        self.with_all_later().shifted(text, is_slash)
     }
 
     /// Returns the union of two sets.
-    fn with(&self, others: &Self) -> Self {
+    fn union(&self, others: &Self) -> Self {
         let both = self.0.iter().zip(&others.0);
         Self(both.map(|(one, other)| *one || *other).collect())
     }
@@ -147,7 +147,7 @@ impl Glob {
             previous: None,
             current: None,
         };
-        parser.all()?;
+        parser.parse()?;
         match parser.branches.pop() {
             Some(parts) if parser.branches.is_empty() => match parts.as_slice() {
                 // The pattern `**` alone matches everything.
@@ -194,7 +194,7 @@ impl Parser<'_> {
         Some(())
     }
 
-    fn all(&mut self) -> Option<()> {
+    fn parse(&mut self) -> Option<()> {
         while let Some(next) = self.bump() {
             match next {
                 '?' => self.push(Part::Any)?,
@@ -240,24 +240,24 @@ impl Parser<'_> {
                 Some(_) => self.push(Part::Many),
             };
         }
-        let within = self.branches.len() > 1;
-        let begins = within && matches!(previous, Some(',' | '{'));
+        let in_alternation = self.branches.len() > 1;
+        let starts_branch = in_alternation && matches!(previous, Some(',' | '{'));
         let is_suffix = match self.chars.peek() {
-            _ if previous != Some('/') && !begins => return self.push(Part::Many),
+            _ if previous != Some('/') && !starts_branch => return self.push(Part::Many),
             None => true,
-            Some(',' | '}') if within => true,
+            Some(',' | '}') if in_alternation => true,
             Some('/') => false,
             Some(_) => return self.push(Part::Many),
         };
         if !matches!(self.chars.peek(), Some(',' | '}')) {
             self.bump();
         }
-        let kept = match self.branch()?.pop()? {
-            kept @ (Part::Prefix | Part::Suffix) => kept,
+        let part = match self.branch()?.pop()? {
+            part @ (Part::Prefix | Part::Suffix) => part,
             _ if is_suffix => Part::Suffix,
             _ => Part::Between,
         };
-        self.push(kept)
+        self.push(part)
     }
 
     fn class(&mut self) -> Option<()> {
@@ -279,7 +279,7 @@ impl Parser<'_> {
                     last.1 = end;
                     in_range = false;
                 }
-                one => ranges.push((one, one)),
+                character => ranges.push((character, character)),
             }
             first = false;
         }
@@ -292,8 +292,8 @@ impl Parser<'_> {
 }
 
 /// Returns the UTF-8 bytes of a character.
-fn encoded(one: char) -> Vec<u8> {
-    one.encode_utf8(&mut [0; 4]).as_bytes().to_vec()
+fn encoded(character: char) -> Vec<u8> {
+    character.encode_utf8(&mut [0; 4]).as_bytes().to_vec()
 }
 
 /// Returns the byte ranges of a character range. As in `globset`, only the last byte of its first
@@ -399,15 +399,15 @@ mod tests {
 
     #[test]
     fn wildcards_cost_no_more_than_letters() -> Result<(), String> {
-        let begun = Instant::now();
+        let started = Instant::now();
         for pattern in ["*a".repeat(128), "{a,a*}".repeat(42), "?*".repeat(128)] {
             let glob = Glob::read(&pattern).ok_or("no pattern")?;
             for _ in 0..50 {
                 glob.is_match(&"a".repeat(254));
             }
         }
-        let took = begun.elapsed();
-        assert!(took < Duration::from_secs(5), "{took:?}");
+        let elapsed = started.elapsed();
+        assert!(elapsed < Duration::from_secs(5), "{elapsed:?}");
         Ok(())
     }
 }

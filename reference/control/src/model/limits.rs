@@ -37,10 +37,10 @@ pub(super) const SELECTOR_PATTERNS: usize = 1000;
 pub(super) const PARTS: usize = 1000;
 
 /// Returns an error if a number exceeds its maximum.
-pub(super) fn number(found: usize, most: usize, what: &str) -> Result<(), ValidationError> {
-    match found > most {
+pub(super) fn number(found: usize, max: usize, what: &str) -> Result<(), ValidationError> {
+    match found > max {
         true => Err(ValidationError::new(format!(
-            "at most {most} {what}, not {found}"
+            "at most {max} {what}, not {found}"
         ))),
         false => Ok(()),
     }
@@ -78,15 +78,15 @@ pub(super) fn document_path(text: &str) -> Result<(), ValidationError> {
 
 /// Returns an error if a pattern is too long, has too many wildcards, or is not a valid glob.
 pub(super) fn pattern(text: &str) -> Result<(), ValidationError> {
-    let (longest, most) = PATTERN;
-    bytes(text, longest)?;
+    let (max_bytes, max_wildcards) = PATTERN;
+    bytes(text, max_bytes)?;
     // Consecutive stars are one wildcard.
     let stars = text.split('*').skip(1);
     let stars = stars.filter(|rest| !rest.is_empty()).count() + usize::from(text.ends_with('*'));
     let others = text
         .bytes()
         .filter(|byte| matches!(byte, b'?' | b'[' | b'{'));
-    number(stars + others.count(), most, "wildcards")?;
+    number(stars + others.count(), max_wildcards, "wildcards")?;
     match globset::Glob::new(text) {
         Ok(_) => Ok(()),
         Err(failure) => {
@@ -97,9 +97,9 @@ pub(super) fn pattern(text: &str) -> Result<(), ValidationError> {
 }
 
 /// Returns an error if there are too many patterns, or [`pattern`] refuses one.
-pub(super) fn patterns(patterns: Option<&[String]>, most: usize) -> Result<(), ValidationError> {
+pub(super) fn patterns(patterns: Option<&[String]>, max: usize) -> Result<(), ValidationError> {
     let patterns = patterns.unwrap_or_default();
-    number(patterns.len(), most, "patterns")?;
+    number(patterns.len(), max, "patterns")?;
     patterns.iter().map(String::as_str).try_for_each(pattern)
 }
 
@@ -113,18 +113,18 @@ pub(super) fn member(
     checked.map_err(|invalid| invalid.under(member))
 }
 
-fn bytes(text: &str, longest: usize) -> Result<(), ValidationError> {
-    number(text.len(), longest, "bytes")
+fn bytes(text: &str, max_bytes: usize) -> Result<(), ValidationError> {
+    number(text.len(), max_bytes, "bytes")
 }
 
 fn segments(
     text: &str,
-    (longest, most): (usize, usize),
-    ends: &[char],
+    (max_bytes, max_segments): (usize, usize),
+    separators: &[char],
 ) -> Result<(), ValidationError> {
-    bytes(text, longest)?;
-    let segments = text.split(ends).filter(|segment| !segment.is_empty());
-    number(segments.count(), most, "segments")
+    bytes(text, max_bytes)?;
+    let segments = text.split(separators).filter(|segment| !segment.is_empty());
+    number(segments.count(), max_segments, "segments")
 }
 
 #[cfg(test)]
@@ -162,8 +162,8 @@ mod tests {
             (pattern, "?".repeat(9), "at most 8 wildcards, not 9"),
             (pattern, "a".repeat(257), "at most 256 bytes, not 257"),
         ] {
-            let said = check(&text).err().map(|invalid| invalid.to_string());
-            assert_eq!(said.unwrap_or_default(), expected, "{text}");
+            let message = check(&text).err().map(|invalid| invalid.to_string());
+            assert_eq!(message.unwrap_or_default(), expected, "{text}");
         }
     }
 }

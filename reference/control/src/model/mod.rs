@@ -253,9 +253,9 @@ pub(crate) fn entry<D: Definition>(
     mut definition: D,
 ) -> Result<Entry, ValidationError> {
     check_name(name)?;
-    let own = definition.name_mut();
-    name::check_same(D::KIND, name, own.as_deref())?;
-    *own = Some(name.to_owned());
+    let definition_name = definition.name_mut();
+    name::check_same(D::KIND, name, definition_name.as_deref())?;
+    *definition_name = Some(name.to_owned());
     definition.check()?;
     let uses = definition.uses();
     uses.check_names()?;

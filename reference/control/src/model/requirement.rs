@@ -34,14 +34,21 @@ pub(super) fn check(requirements: Option<&[Requirement]>) -> Result<(), Validati
     let requirements = requirements.unwrap_or_default();
     let checked = limits::number(requirements.len(), limits::PARTS, "requirements");
     checked.map_err(|invalid| invalid.under("requirements"))?;
-    for (at, one) in requirements.iter().enumerate() {
-        let path = limits::member(one.path.as_deref(), "path", limits::document_path);
-        let prefix = limits::member(one.prefix.as_deref(), "prefix", limits::document_path);
-        let pin = one.git.as_ref().and_then(|pin| pin.commit.as_deref());
+    for (index, requirement) in requirements.iter().enumerate() {
+        let path = limits::member(requirement.path.as_deref(), "path", limits::document_path);
+        let prefix = limits::member(
+            requirement.prefix.as_deref(),
+            "prefix",
+            limits::document_path,
+        );
+        let pin = requirement
+            .git
+            .as_ref()
+            .and_then(|pin| pin.commit.as_deref());
         let pin = limits::member(pin, "git.commit", limits::name);
         path.and(prefix)
             .and(pin)
-            .map_err(|invalid| invalid.under(format!("requirements[{at}]")))?;
+            .map_err(|invalid| invalid.under(format!("requirements[{index}]")))?;
     }
     Ok(())
 }

@@ -71,7 +71,7 @@ impl Secret {
             Some(Value::Bool(shared)) => Some(shared),
             Some(_) => return Err(ValidationError::new("must be true or false").under("shared")),
         };
-        let beside = hosts(members.remove(ALLOWED_HOSTS).as_ref())?;
+        let outer = hosts(members.remove(ALLOWED_HOSTS).as_ref())?;
         let value = match members.get("value") {
             None | Some(Value::Null) => members,
             Some(_) => match members.get_mut("value").and_then(Value::as_object_mut) {
@@ -79,9 +79,9 @@ impl Secret {
                 None => return Err(ValidationError::new("must be an object").under("value")),
             },
         };
-        let within = hosts(value.remove(ALLOWED_HOSTS).as_ref());
-        let within = within.map_err(|invalid| invalid.under("value"))?;
-        let allowed_hosts = beside.or(within);
+        let inner = hosts(value.remove(ALLOWED_HOSTS).as_ref());
+        let inner = inner.map_err(|invalid| invalid.under("value"))?;
+        let allowed_hosts = outer.or(inner);
         for field in ["type", "token"] {
             if value.get(field).is_some_and(|field| !field.is_string()) {
                 return Err(ValidationError::new("must be a string")
@@ -109,10 +109,10 @@ impl Secret {
         let allowed = members.and_then(|members| members.remove(ALLOWED_HOSTS));
         // Stored hosts are always valid; if they were not, no host would be allowed.
         let allowed_hosts = hosts(allowed.as_ref()).unwrap_or_else(|_| Some(Vec::new()));
-        let bare = serde_json::to_vec(&value);
+        let stripped = serde_json::to_vec(&value);
         wipe(&mut value);
-        let value = match (allowed, bare) {
-            (Some(_), Ok(bare)) => Zeroizing::new(bare),
+        let value = match (allowed, stripped) {
+            (Some(_), Ok(stripped)) => Zeroizing::new(stripped),
             _ => stored,
         };
         Self {
@@ -149,9 +149,9 @@ impl Secret {
 }
 
 /// Parses host patterns, if present.
-fn hosts(given: Option<&Value>) -> Result<Option<Vec<String>>, ValidationError> {
-    let refused = |why: &str| ValidationError::new(why).under(ALLOWED_HOSTS);
-    let items = match given {
+fn hosts(value: Option<&Value>) -> Result<Option<Vec<String>>, ValidationError> {
+    let refused = |error: &str| ValidationError::new(error).under(ALLOWED_HOSTS);
+    let items = match value {
         None | Some(Value::Null) => return Ok(None),
         Some(Value::Array(items)) => items,
         Some(_) => return Err(refused("must be an array of strings")),
@@ -161,7 +161,7 @@ fn hosts(given: Option<&Value>) -> Result<Option<Vec<String>>, ValidationError> 
     let texts = texts.ok_or_else(|| refused("must be an array of strings"))?;
     match AllowedHosts::read(&texts) {
         Ok(_) => Ok(Some(texts)),
-        Err(why) => Err(refused(&why)),
+        Err(error) => Err(refused(&error)),
     }
 }
 
@@ -205,10 +205,10 @@ mod tests {
             ("null", None),
             ("{", None),
         ] {
-            let given = Secret::read("s", body.as_bytes());
-            let text = given.as_ref().ok().map(|given| given.secret.expose());
+            let parsed = Secret::read("s", body.as_bytes());
+            let text = parsed.as_ref().ok().map(|parsed| parsed.secret.expose());
             assert_eq!(text, expected.map(str::as_bytes), "{body}");
-            assert!(!format!("{given:?}").contains("token_auth"));
+            assert!(!format!("{parsed:?}").contains("token_auth"));
         }
     }
 
@@ -239,10 +239,10 @@ mod tests {
             ),
             (r#"{"type":"t","allowed_hosts":null}"#, None, None),
         ] {
-            let given = Secret::read("s", body.as_bytes())?;
-            assert_eq!(given.shared, shared, "{body}");
-            let opened = Secret::opened(given.secret.to_bytes());
-            for secret in [given.secret, opened] {
+            let parsed = Secret::read("s", body.as_bytes())?;
+            assert_eq!(parsed.shared, shared, "{body}");
+            let opened = Secret::opened(parsed.secret.to_bytes());
+            for secret in [parsed.secret, opened] {
                 assert_eq!(secret.expose(), br#"{"type":"t"}"#, "{body}");
                 assert_eq!(secret.allowed_hosts().map(<[_]>::len), hosts, "{body}");
             }

@@ -72,8 +72,9 @@ impl Source {
     /// Returns true if a datasource has a transformation.
     pub(crate) fn transforms(&self) -> bool {
         let mut datasources = self.datasources.iter().flatten();
-        datasources.any(|one| {
-            !one.transform_query
+        datasources.any(|datasource| {
+            !datasource
+                .transform_query
                 .as_deref()
                 .unwrap_or_default()
                 .is_empty()
@@ -168,8 +169,8 @@ impl Datasource {
             Some("s3") => &["endpoint", "url"],
             _ => &[],
         };
-        let mut given = fields.iter().filter_map(|field| text(field));
-        given.find(|(_, url)| !url.is_empty())
+        let mut addresses = fields.iter().filter_map(|field| text(field));
+        addresses.find(|(_, url)| !url.is_empty())
     }
 
     /// Returns an error for a name, path or URL that is too long, and for a documented `http`
@@ -184,8 +185,8 @@ impl Datasource {
         match (self.kind.as_deref(), &self.config) {
             (Some("http"), Some(config)) => {
                 let value = Value::Object(config.clone());
-                let read = super::deserialize::read::<HttpConfig>(&value);
-                read.map(drop).map_err(|invalid| invalid.under("config"))
+                let result = super::deserialize::read::<HttpConfig>(&value);
+                result.map(drop).map_err(|invalid| invalid.under("config"))
             }
             _ => Ok(()),
         }
@@ -207,9 +208,9 @@ impl Definition for Source {
         }
         self.check_paths()?;
         requirement::check(self.requirements.as_deref())?;
-        for (at, datasource) in self.datasources.iter().flatten().enumerate() {
+        for (index, datasource) in self.datasources.iter().flatten().enumerate() {
             let checked = datasource.check();
-            checked.map_err(|invalid| invalid.under(format!("datasources[{at}]")))?;
+            checked.map_err(|invalid| invalid.under(format!("datasources[{index}]")))?;
         }
         if let Some(files) = &self.files {
             files.read().map_err(|invalid| invalid.under("files"))?;
@@ -241,10 +242,10 @@ impl Definition for Source {
             return Some(invalid.under("repo").under("git"));
         }
         let datasources = self.datasources.iter().flatten().enumerate();
-        let mut datasources = datasources.filter_map(|(at, datasource)| {
+        let mut datasources = datasources.filter_map(|(index, datasource)| {
             let (field, url) = datasource.address()?;
             let invalid = in_clear(Some(url), datasource.credentials.as_deref())?;
-            let place = format!("datasources[{at}]");
+            let place = format!("datasources[{index}]");
             Some(invalid.under(field).under("config").under(place))
         });
         datasources.next()

@@ -25,10 +25,13 @@ pub(crate) struct Stack {
     pub(crate) requirements: Option<Vec<Requirement>>,
 }
 
-fn selector<S: serde::Serializer>(given: &Option<Selector>, to: S) -> Result<S::Ok, S::Error> {
-    match given {
-        Some(selector) => selector.serialize(to),
-        None => Selector::new().serialize(to),
+fn selector<S: serde::Serializer>(
+    value: &Option<Selector>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match value {
+        Some(selector) => selector.serialize(serializer),
+        None => Selector::new().serialize(serializer),
     }
 }
 
@@ -146,8 +149,8 @@ mod tests {
                 false,
             ),
         ] {
-            let read: Stack = serde_json::from_str(stack)?;
-            assert_eq!(read.selection().selects(&labels), expected, "{stack}");
+            let parsed: Stack = serde_json::from_str(stack)?;
+            assert_eq!(parsed.selection().selects(&labels), expected, "{stack}");
         }
         Ok(())
     }
@@ -155,16 +158,16 @@ mod tests {
     fn selectors_have_limits() {
         let stack = |labels: usize, patterns: usize, pattern: &str| {
             let patterns = vec![pattern.to_owned(); patterns];
-            let labels = (0..labels).map(|at| (format!("l{at}"), patterns.clone()));
+            let labels = (0..labels).map(|index| (format!("l{index}"), patterns.clone()));
             let selector = Some(labels.collect());
-            let read = Stack {
+            let stack = Stack {
                 selector,
                 ..Stack::default()
             };
-            let said = read.check().err().map(|invalid| invalid.to_string());
-            said.unwrap_or_default()
+            let message = stack.check().err().map(|invalid| invalid.to_string());
+            message.unwrap_or_default()
         };
-        for (said, expected) in [
+        for (message, expected) in [
             (stack(10, 100, "*a*"), ""),
             (stack(100, 10, "*a*"), ""),
             (stack(101, 1, "a"), "selector: at most 100 labels, not 101"),
@@ -181,26 +184,26 @@ mod tests {
                 "selector.l0: at most 8 wildcards, not 31",
             ),
         ] {
-            assert_eq!(said, expected);
+            assert_eq!(message, expected);
         }
     }
 
     #[test]
     fn the_largest_selectors_take_little_time() {
         let patterns: Vec<String> = (0..100)
-            .map(|at| format!("{}{at}", "*a*".repeat(7)))
+            .map(|index| format!("{}{index}", "*a*".repeat(7)))
             .collect();
         let stack = Stack {
             selector: Some(BTreeMap::from([("l".to_owned(), patterns)])),
             ..Stack::default()
         };
         let selection = stack.selection();
-        let begun = std::time::Instant::now();
-        for at in 0..1500 {
-            let value = format!("a{}{}", "n".repeat(30), at % 7);
+        let started = std::time::Instant::now();
+        for index in 0..1500 {
+            let value = format!("a{}{}", "n".repeat(30), index % 7);
             assert!(!selection.selects(&BTreeMap::from([("l".to_owned(), value)])));
         }
-        let took = begun.elapsed();
-        assert!(took < std::time::Duration::from_secs(20), "{took:?}");
+        let elapsed = started.elapsed();
+        assert!(elapsed < std::time::Duration::from_secs(20), "{elapsed:?}");
     }
 }

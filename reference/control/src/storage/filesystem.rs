@@ -16,14 +16,14 @@ use super::{Identity, StorageError, StoredObject};
 const STAGING: &str = ".partial-bundles";
 
 /// Age after which an incomplete file is considered abandoned by a killed process.
-const LEFT_OVER: Duration = Duration::from_secs(3600);
+const STALE_AGE: Duration = Duration::from_secs(3600);
 
 /// Maximum number of attempts to create a new file: another process removes the folder when it is
 /// empty.
-const TRIES: usize = 20;
+const MAX_TRIES: usize = 20;
 
 /// Buffer size of comparisons, in bytes.
-const BUFFER: usize = 64 << 10;
+const BUFFER_BYTES: usize = 64 << 10;
 
 /// File below a folder that the operator configures.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,13 +49,13 @@ impl TargetFile {
         // Definitions may predate the limit.
         check_storage_path(path)
             .map_err(|invalid| StorageError::Config(format!("path: {invalid}")))?;
-        let given = Path::new(path);
-        let below = roots
+        let requested = Path::new(path);
+        let matching_root = roots
             .iter()
-            .find_map(|root| Some((root, given.strip_prefix(root).ok()?)));
-        let (root, rest) = match below {
+            .find_map(|root| Some((root, requested.strip_prefix(root).ok()?)));
+        let (root, rest) = match matching_root {
             Some(found) => found,
-            None if given.is_relative() => (first, given),
+            None if requested.is_relative() => (first, requested),
             None => {
                 let message = format!("`{path}` is not below a folder that the operator allows");
                 return Err(StorageError::Config(message));
@@ -145,7 +145,7 @@ impl TargetFile {
             return Ok(false);
         }
         let mut file = fs::File::open(&path).map_err(failed)?;
-        let mut buffer = vec![0; BUFFER];
+        let mut buffer = vec![0; BUFFER_BYTES];
         let mut hash = Sha256::new();
         loop {
             let read = file.read(&mut buffer).map_err(failed)?;
@@ -233,7 +233,7 @@ impl TargetFile {
                 _ => {}
             }
             match builder.tempfile_in(staging) {
-                Err(failure) if failure.kind() == io::ErrorKind::NotFound && tries < TRIES => {
+                Err(failure) if failure.kind() == io::ErrorKind::NotFound && tries < MAX_TRIES => {
                     tries += 1;
                 }
                 created => return created.map(tempfile::NamedTempFile::into_parts),
@@ -242,7 +242,7 @@ impl TargetFile {
     }
 
     /// Removes the other incomplete files for this file, and abandoned ones of earlier processes.
-    fn remove_incomplete(&self, staging: &Path, own: Option<&Path>) -> io::Result<()> {
+    fn remove_incomplete(&self, staging: &Path, excluded: Option<&Path>) -> io::Result<()> {
         let prefix = self.prefix();
         let entries = match staging.read_dir() {
             Err(failure) if failure.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -250,7 +250,7 @@ impl TargetFile {
         };
         for entry in entries {
             let entry = entry?;
-            if own == Some(entry.path().as_path()) {
+            if excluded == Some(entry.path().as_path()) {
                 continue;
             }
             if entry
@@ -266,14 +266,14 @@ impl TargetFile {
                 }
             } else {
                 let modified = entry.metadata().and_then(|found| found.modified());
-                let age = modified.ok().and_then(|at| at.elapsed().ok());
-                if age.is_some_and(|age| age > LEFT_OVER) {
+                let age = modified.ok().and_then(|time| time.elapsed().ok());
+                if age.is_some_and(|age| age > STALE_AGE) {
                     // Another process may have removed it first.
                     drop(fs::remove_file(entry.path()));
                 }
             }
         }
-        if own.is_none() {
+        if excluded.is_none() {
             drop(fs::remove_dir(staging));
         }
         Ok(())
@@ -281,8 +281,8 @@ impl TargetFile {
 
     /// Returns the folder of the file, created if necessary. No segment may leave the root.
     fn folder(&self) -> Result<PathBuf, StorageError> {
-        let real = self.root.canonicalize();
-        let root = real.map_err(|failure| refused(&self.root, failure))?;
+        let canonical = self.root.canonicalize();
+        let root = canonical.map_err(|failure| refused(&self.root, failure))?;
         let mut folder = root.clone();
         for name in &self.folders {
             let next = folder.join(name);
@@ -314,8 +314,8 @@ fn resolve_link(path: PathBuf) -> PathBuf {
     let is_link = path
         .symlink_metadata()
         .is_ok_and(|found| found.is_symlink());
-    let real = is_link.then(|| path.canonicalize().ok()).flatten();
-    real.unwrap_or(path)
+    let resolved = is_link.then(|| path.canonicalize().ok()).flatten();
+    resolved.unwrap_or(path)
 }
 
 fn refused(path: &Path, failure: io::Error) -> StorageError {
@@ -324,17 +324,17 @@ fn refused(path: &Path, failure: io::Error) -> StorageError {
 
 /// Whether a file contains exactly these bytes.
 fn is_same(mut file: fs::File, bytes: &[u8]) -> io::Result<bool> {
-    let mut buffer = vec![0; BUFFER];
-    let mut left = bytes;
+    let mut buffer = vec![0; BUFFER_BYTES];
+    let mut remaining = bytes;
     loop {
         let read = file.read(&mut buffer)?;
         let part = buffer.get(..read).unwrap_or_default();
-        match left.strip_prefix(part) {
-            Some(rest) => left = rest,
+        match remaining.strip_prefix(part) {
+            Some(rest) => remaining = rest,
             None => return Ok(false),
         }
         if part.is_empty() {
-            return Ok(left.is_empty());
+            return Ok(remaining.is_empty());
         }
     }
 }
@@ -386,12 +386,12 @@ mod tests {
         assert!(write(&target, b"one")?);
         std::os::unix::fs::symlink("d", root.path().join("link"))?;
         let linked = TargetFile::new(&deepest.replacen('d', "link", 1), &roots)?;
-        let begun = std::time::Instant::now();
+        let started = std::time::Instant::now();
         for _ in 0..1000 {
             assert_eq!(linked.resolved(), target.resolved());
         }
-        let took = begun.elapsed();
-        assert!(took < Duration::from_secs(5), "{took:?}");
+        let elapsed = started.elapsed();
+        assert!(elapsed < Duration::from_secs(5), "{elapsed:?}");
         let deeper = TargetFile::new(&format!("d/{deepest}"), &roots);
         let refused = matches!(&deeper, Err(StorageError::Config(why)) if why.contains("32"));
         assert!(refused, "{deeper:?}");
@@ -421,12 +421,12 @@ mod tests {
             assert_eq!(names, 1, "nothing incomplete is left");
         }
         // Same length and times as before.
-        let times = fs::metadata(&file)?.modified()?;
+        let modified = fs::metadata(&file)?.modified()?;
         fs::write(&file, "thrEe")?;
         fs::File::options()
             .write(true)
             .open(&file)?
-            .set_modified(times)?;
+            .set_modified(modified)?;
         assert!(matches!(target.compare(b"three")?, StoredObject::Other(_)));
         fs::remove_file(&file)?;
         fs::create_dir(&file)?;
@@ -446,7 +446,7 @@ mod tests {
         let target = TargetFile::new("x.tar.gz", &roots)?;
         let other = TargetFile::new("y.tar.gz", &roots)?;
         let file = root.path().join("x.tar.gz");
-        let beside = other.stage(b"beside")?;
+        let staged = other.stage(b"beside")?;
         let stale = target.stage(b"stale")?;
         assert!(write(&target, b"newer")?);
         assert!(!target.place(stale)?);
@@ -457,7 +457,7 @@ mod tests {
         assert!(!target.place(stale)?);
         assert_eq!(fs::read_to_string(&file)?, "newer");
         // Staged files of other bundles stay.
-        assert!(other.place(beside)?);
+        assert!(other.place(staged)?);
         assert_eq!(fs::read_to_string(root.path().join("y.tar.gz"))?, "beside");
         assert_eq!(fs::read_dir(root.path())?.count(), 2);
         Ok(())

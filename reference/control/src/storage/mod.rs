@@ -70,7 +70,7 @@ pub(crate) enum Storage {
 #[derive(Debug)]
 pub(crate) struct Staged {
     archive: Bytes,
-    to: Recipient,
+    recipient: Recipient,
 }
 
 #[derive(Debug)]
@@ -148,7 +148,7 @@ impl Storage {
     /// # Errors
     /// When the path is not allowed, or the disk refuses the write.
     pub(crate) async fn stage(&self, archive: &Bytes) -> Result<Staged, StorageError> {
-        let to = match self {
+        let recipient = match self {
             Self::Object(object) => Recipient::Object(object.clone()),
             Self::File(target) => {
                 let (target, archive) = (target.clone(), archive.clone());
@@ -160,7 +160,7 @@ impl Storage {
             }
         };
         let archive = archive.clone();
-        Ok(Staged { archive, to })
+        Ok(Staged { archive, recipient })
     }
 }
 
@@ -172,8 +172,8 @@ impl Staged {
     /// # Errors
     /// When the storage refuses it, cannot be reached, or takes too long.
     pub(crate) async fn place(self, seen: &StoredObject) -> Result<Option<Identity>, StorageError> {
-        let Self { archive, to } = self;
-        match to {
+        let Self { archive, recipient } = self;
+        match recipient {
             Recipient::Object(object) => object.write(&archive, seen).await,
             Recipient::File(target, partial) => {
                 let placed = blocking(move || target.place(partial)).await?;
@@ -187,6 +187,6 @@ impl Staged {
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StorageError> + Send + 'static,
 ) -> Result<T, StorageError> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|failure| Err(StorageError::Push(failure.to_string())))
+    let result = tokio::task::spawn_blocking(work).await;
+    result.unwrap_or_else(|failure| Err(StorageError::Push(failure.to_string())))
 }

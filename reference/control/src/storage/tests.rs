@@ -112,11 +112,11 @@ async fn storages_get_signed_requests() -> Tested {
         assert!(!request.contains("hush"), "{storage}: {request}");
         for (archive, expected) in [(b"" as &'static [u8], true), (b"bundle", false)] {
             let archive = Bytes::from_static(archive);
-            let held = destination.compare(&archive, None).await?;
+            let found = destination.compare(&archive, None).await?;
             assert_eq!(
-                matches!(held, StoredObject::Same(_)),
+                matches!(found, StoredObject::Same(_)),
                 expected,
-                "{storage}: {held:?}"
+                "{storage}: {found:?}"
             );
         }
     }
@@ -161,10 +161,10 @@ async fn flooding(start: String, piece: &'static [u8]) -> Tested<String> {
         while let Ok((mut stream, _)) = listener.accept().await {
             let start = start.clone();
             tokio::spawn(async move {
-                let mut asked = [0; 4096];
-                let is_asked = stream.read(&mut asked).await? > 0;
+                let mut buffer = [0; 4096];
+                let has_request = stream.read(&mut buffer).await? > 0;
                 stream.write_all(start.as_bytes()).await?;
-                while is_asked && !piece.is_empty() {
+                while has_request && !piece.is_empty() {
                     stream.write_all(piece).await?;
                 }
                 Ok::<_, std::io::Error>(())
@@ -330,8 +330,8 @@ fn definitions_that_lead_elsewhere_are_refused() -> Tested {
             .err()
             .map(|failure| failure.to_string())
             .unwrap_or_default();
-        let fits = message.contains(expected) && message.is_empty() == expected.is_empty();
-        assert!(fits, "{storage}: {message}");
+        let is_expected = message.contains(expected) && message.is_empty() == expected.is_empty();
+        assert!(is_expected, "{storage}: {message}");
         assert!(!message.contains("hush"), "{storage}: {message}");
     }
     Ok(())

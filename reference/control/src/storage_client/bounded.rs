@@ -12,7 +12,7 @@ use object_store::client::{
 };
 
 /// Maximum number of bytes that are read of an error response.
-const REFUSAL: usize = 16 << 10;
+const MAX_ERROR_BODY: usize = 16 << 10;
 
 /// Timeout for reading an error response.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(10);
@@ -24,7 +24,7 @@ const SESSION_TOKEN: &str = "x-amz-security-token";
 const HIDDEN: &str = "***";
 
 /// Minimum length of a credential to hide, in bytes.
-const SHORTEST: usize = 16;
+const MIN_SECRET_LENGTH: usize = 16;
 
 /// Client that truncates error responses and masks the request's credentials in them: a storage
 /// that echoes the request must not reveal credentials.
@@ -34,7 +34,7 @@ pub(super) struct Bounded(pub(super) reqwest::Client);
 #[async_trait]
 impl HttpService for Bounded {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let proofs = credentials(request.headers());
+        let secrets = credentials(request.headers());
         let (head, body) = self.0.call(request).await?.into_parts();
         if head.status == StatusCode::PARTIAL_CONTENT && !is_countable(&head.headers) {
             return Err(HttpError::new(HttpErrorKind::Decode, InvalidRange));
@@ -43,7 +43,7 @@ impl HttpService for Bounded {
             return Ok(HttpResponse::from_parts(head, body));
         }
         let bytes = read_beginning(body).await;
-        let text = redact(String::from_utf8_lossy(&bytes).into_owned(), &proofs);
+        let text = redact(String::from_utf8_lossy(&bytes).into_owned(), &secrets);
         Ok(HttpResponse::from_parts(head, text.into()))
     }
 }
@@ -58,7 +58,7 @@ struct InvalidRange;
 fn is_countable(headers: &HeaderMap) -> bool {
     let range = headers.get(CONTENT_RANGE);
     let range = range.and_then(|range| range.to_str().ok()).unwrap_or("");
-    let numbers = range.split(|at: char| !at.is_ascii_digit());
+    let numbers = range.split(|character: char| !character.is_ascii_digit());
     let mut numbers = numbers.filter_map(|digits| digits.parse::<u64>().ok());
     numbers.all(|number| number <= i64::MAX as u64)
 }
@@ -71,9 +71,9 @@ async fn read_beginning(mut body: HttpResponseBody) -> Vec<u8> {
             let Ok(part) = frame.into_data() else {
                 continue;
             };
-            let room = REFUSAL.saturating_sub(bytes.len());
-            bytes.extend(part.iter().take(room));
-            if bytes.len() == REFUSAL {
+            let remaining = MAX_ERROR_BODY.saturating_sub(bytes.len());
+            bytes.extend(part.iter().take(remaining));
+            if bytes.len() == MAX_ERROR_BODY {
                 return;
             }
         }
@@ -91,19 +91,19 @@ fn credentials(headers: &HeaderMap) -> Vec<String> {
     // The authentication scheme precedes the credentials.
     let texts = texts.map(|text| text.split_once(' ').map_or(text, |(_, rest)| rest));
     let words = texts.flat_map(|text| text.split([' ', ',']));
-    let proofs = words.flat_map(|word| {
+    let secrets = words.flat_map(|word| {
         // `Signature=…` of AWS, `ACCOUNT:…` of Azure.
-        let named = word.split_once(['=', ':']).map(|(_, proof)| proof);
+        let named = word.split_once(['=', ':']).map(|(_, secret)| secret);
         std::iter::once(word).chain(named)
     });
-    let proofs = proofs.filter(|proof| proof.len() >= SHORTEST);
-    proofs.map(str::to_owned).collect()
+    let secrets = secrets.filter(|secret| secret.len() >= MIN_SECRET_LENGTH);
+    secrets.map(str::to_owned).collect()
 }
 
-fn redact(mut text: String, proofs: &[String]) -> String {
-    for proof in proofs {
-        if text.contains(proof.as_str()) {
-            text = text.replace(proof.as_str(), HIDDEN);
+fn redact(mut text: String, secrets: &[String]) -> String {
+    for secret in secrets {
+        if text.contains(secret.as_str()) {
+            text = text.replace(secret.as_str(), HIDDEN);
         }
     }
     text
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn what_requests_prove_themselves_with_is_hidden() {
-        for (name, value, shown) in [
+        for (name, value, redacted) in [
             (
                 "authorization",
                 "AWS4-HMAC-SHA256 Credential=AKEY/20260101/r/s3/aws4_request, \
@@ -136,15 +136,15 @@ mod tests {
             let mut headers = HeaderMap::new();
             headers.insert(name, HeaderValue::from_static(value));
             let echo = format!("<Header>{value}</Header>");
-            let expected = format!("<Header>{shown}</Header>");
+            let expected = format!("<Header>{redacted}</Header>");
             assert_eq!(redact(echo, &credentials(&headers)), expected);
         }
         let text = "the signature c2lnbmF0dXJlIG9mIDMyIGI= is wrong".to_owned();
         let mut headers = HeaderMap::new();
         let value = HeaderValue::from_static("SharedKey acc:c2lnbmF0dXJlIG9mIDMyIGI=");
         headers.insert(AUTHORIZATION, value);
-        let shown = redact(text, &credentials(&headers));
-        assert_eq!(shown, "the signature *** is wrong");
+        let redacted = redact(text, &credentials(&headers));
+        assert_eq!(redacted, "the signature *** is wrong");
     }
 
     #[test]

@@ -11,10 +11,10 @@ use reqwest::redirect::Policy;
 use self::bounded::Bounded;
 
 /// Timeout for connecting.
-const CONNECT: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Timeout for one request, including its body.
-pub(super) const REQUEST: Duration = Duration::from_secs(120);
+pub(super) const REQUEST_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Connector of clients that do not follow redirects: a redirect could lead to a host that is not
 /// allowed.
@@ -26,8 +26,8 @@ impl HttpConnector for NoRedirects {
         http_server::tls_provider::install();
         let client = reqwest::Client::builder()
             .redirect(Policy::none())
-            .connect_timeout(CONNECT)
-            .timeout(REQUEST)
+            .connect_timeout(CONNECT_TIMEOUT)
+            .timeout(REQUEST_TIMEOUT)
             .build();
         let client = client.map_err(|failure| Error::Generic {
             store: "HTTP",
@@ -48,6 +48,7 @@ pub(super) fn retries() -> RetryConfig {
 
 /// Returns true if a name is safe in a URL: it cannot change the host or the path.
 pub(super) fn is_plain(name: &str) -> bool {
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'$');
-    !name.is_empty() && !name.starts_with('.') && name.bytes().all(fits)
+    let is_allowed =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'$');
+    !name.is_empty() && !name.starts_with('.') && name.bytes().all(is_allowed)
 }

@@ -79,7 +79,9 @@ struct RootResources {
 impl RootResources {
     /// Returns a query whose statement can use `reached`.
     fn query(&self, statement: &str) -> Query<'static, Any, AnyArguments> {
-        let users: Vec<_> = (1..=self.users.len()).map(|at| format!("${at}")).collect();
+        let users: Vec<_> = (1..=self.users.len())
+            .map(|index| format!("${index}"))
+            .collect();
         let statement = format!(
             "WITH RECURSIVE reached (id) AS (SELECT id FROM resources WHERE id IN ({}) \
              UNION SELECT u.source_id FROM reached CROSS JOIN source_uses u \
@@ -146,10 +148,10 @@ impl Store {
         };
         let storage = inputs.bundle.object_storage.as_ref();
         if storage.is_some_and(|storage| storage.credentials().is_some()) {
-            let alone = RootResources {
+            let root = RootResources {
                 users: vec![bundle],
             };
-            let mut secrets = secrets(&mut connection, &alone).await?;
+            let mut secrets = secrets(&mut connection, &root).await?;
             inputs.secrets = secrets.remove(&bundle).unwrap_or_default();
         }
         Ok(Some(inputs))
@@ -215,10 +217,10 @@ async fn documents(
 ) -> Result<ById<Vec<(String, String)>>, StoreError> {
     let mut rows = reached.query(DOCUMENTS).fetch(&mut **transaction);
     let mut documents: ById<Vec<_>> = HashMap::new();
-    let mut left = limit;
+    let mut remaining = limit;
     while let Some(row) = rows.try_next().await? {
         let document: String = row.try_get(2)?;
-        left = left
+        remaining = remaining
             .checked_sub(document.len() as u64)
             .ok_or(StoreError::TooLarge(limit))?;
         let of_source = documents.entry(row.try_get(0)?).or_default();

@@ -94,8 +94,8 @@ impl Store {
     /// Makes every bundle due that has ever been built: a server starts, and the storages may not
     /// have been checked meanwhile.
     pub(crate) async fn recheck_all(&self) -> Result<(), StoreError> {
-        let due = query(self.dialect_sql("UPDATE builds SET due = {now} WHERE due > {now}"));
-        self.write(due).await?;
+        let update = query(self.dialect_sql("UPDATE builds SET due = {now} WHERE due > {now}"));
+        self.write(update).await?;
         Ok(())
     }
 
@@ -124,9 +124,9 @@ impl Store {
         };
         let mut transaction = self.begin_unsynced().await?;
         if self.is_postgres() {
-            let hold = "SELECT r.id FROM resources r WHERE r.id = $1 {hold}";
-            let hold = query(self.dialect_sql(hold)).bind(claim.bundle);
-            hold.fetch_optional(&mut *transaction).await?;
+            let lock = "SELECT r.id FROM resources r WHERE r.id = $1 {hold}";
+            let lock = query(self.dialect_sql(lock)).bind(claim.bundle);
+            lock.fetch_optional(&mut *transaction).await?;
         }
         let update = query(self.dialect_sql(
             "UPDATE builds SET owner = '', lease = 0, seen = $3, \
@@ -189,11 +189,11 @@ impl Store {
     /// Makes a bundle due, and deletes its record, so that it is written again even if it has not
     /// changed.
     pub(crate) async fn mark_for_rewrite(&self, bundle: i64) -> Result<(), StoreError> {
-        let again = query(self.dialect_sql(
+        let update = query(self.dialect_sql(
             "UPDATE builds SET published = '', wanted = wanted + 1, due = {now} \
              WHERE bundle_id = $1",
         ));
-        self.write(again.bind(bundle)).await?;
+        self.write(update.bind(bundle)).await?;
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use sqlx::any::AnyArguments;
 use sqlx::query::Query;
 use sqlx::{Any, AssertSqlSafe, Row as _, Transaction, query};
 
-use super::{MOST_DEATHS, Store, StoreError};
+use super::{MAX_DEATHS, Store, StoreError};
 use crate::blocking;
 use crate::model::{Bundle, Kind, Selection, Stack};
 
@@ -50,7 +50,7 @@ fn due(chosen: &str, is_data: bool) -> String {
     let redefined = if is_data { BY_DATA } else { BY_DEFINITION };
     DUE.replace("{chosen}", chosen)
         .replace("{redefined}", redefined)
-        .replace("{most}", &MOST_DEATHS.to_string())
+        .replace("{most}", &MAX_DEATHS.to_string())
 }
 
 /// Records a change of a stack with its previous definition, if any, for the bundles that it
@@ -85,31 +85,34 @@ impl Store {
     /// The bundles that stacks select are determined before anything is locked, because matching
     /// takes time for every pattern and every bundle. Changes made in between are recorded again.
     pub(crate) async fn propagate_changes(&self) -> Result<bool, StoreError> {
-        let mut noted = self.recorded_changes().await?;
-        if noted.ids.is_empty() {
+        let mut changes = self.recorded_changes().await?;
+        if changes.ids.is_empty() {
             return Ok(false);
         }
-        for (key, names) in &noted.names {
-            let stacks = noted.stacks.entry(key.1).or_default();
+        for (key, names) in &changes.names {
+            let stacks = changes.stacks.entry(key.1).or_default();
             stacks.extend(self.using_stacks(&key.0, names).await?);
         }
         let mut chosen = Vec::new();
-        for (is_data, stacks) in std::mem::take(&mut noted.stacks) {
+        for (is_data, stacks) in std::mem::take(&mut changes.stacks) {
             chosen.push((is_data, self.selected_bundles(stacks).await?));
         }
         let mut transaction = self.begin_unsynced().await?;
-        let turn = query(self.dialect_sql(LEADER_LOCK_SQL));
-        if turn.fetch_optional(&mut *transaction).await?.is_none() {
+        let lock = query(self.dialect_sql(LEADER_LOCK_SQL));
+        if lock.fetch_optional(&mut *transaction).await?.is_none() {
             return Ok(false);
         }
-        let forget = format!("DELETE FROM changes WHERE id IN ({})", id_list(&noted.ids));
-        let forgotten = query(AssertSqlSafe(forget)).persistent(false);
-        let forgotten = forgotten.execute(&mut *transaction).await?.rows_affected();
+        let delete = format!(
+            "DELETE FROM changes WHERE id IN ({})",
+            id_list(&changes.ids)
+        );
+        let deleted = query(AssertSqlSafe(delete)).persistent(false);
+        let deleted = deleted.execute(&mut *transaction).await?.rows_affected();
         // Another replica has been faster.
-        if forgotten == 0 {
+        if deleted == 0 {
             return Ok(true);
         }
-        for ((kind, is_data), names) in &noted.names {
+        for ((kind, is_data), names) in &changes.names {
             self.mark_users_due(&mut transaction, (kind, *is_data), names)
                 .await?;
         }
@@ -121,7 +124,7 @@ impl Store {
             }
         }
         transaction.commit().await?;
-        Ok(noted.ids.len() == BATCH)
+        Ok(changes.ids.len() == BATCH)
     }
 
     /// Returns the oldest recorded changes.
@@ -129,19 +132,19 @@ impl Store {
         let select =
             query("SELECT id, kind, name, definition, data FROM changes ORDER BY id LIMIT $1");
         let select = select.bind(i64::try_from(BATCH).unwrap_or(i64::MAX));
-        let mut noted = RecordedChanges::default();
+        let mut changes = RecordedChanges::default();
         for row in select.fetch_all(self.reader()).await? {
-            noted.ids.push(row.try_get(0)?);
+            changes.ids.push(row.try_get(0)?);
             match row.try_get::<Option<String>, _>(3)? {
-                Some(definition) => noted.stacks.entry(false).or_default().push(definition),
+                Some(definition) => changes.stacks.entry(false).or_default().push(definition),
                 None => {
                     let key = (row.try_get(1)?, row.try_get::<i64, _>(4)? == 1);
-                    let names = noted.names.entry(key).or_default();
+                    let names = changes.names.entry(key).or_default();
                     names.insert(row.try_get(2)?);
                 }
             }
         }
-        Ok(noted)
+        Ok(changes)
     }
 
     /// Returns the definitions of the stacks that are these resources or use one of them.
@@ -191,9 +194,9 @@ impl Store {
         kind: &'q str,
         names: &'q BTreeSet<String>,
     ) -> Query<'q, Any, AnyArguments> {
-        let about = query(self.dialect_sql(statement)).persistent(false);
+        let bound = query(self.dialect_sql(statement)).persistent(false);
         let names = names.iter().map(String::as_str);
-        names.fold(about.bind(kind), |about, name| about.bind(name))
+        names.fold(bound.bind(kind), |bound, name| bound.bind(name))
     }
 
     /// Returns the bundles that any of the stacks selects.
@@ -226,10 +229,10 @@ impl Store {
                 return Ok(selected);
             }
             let selections = Arc::clone(&selections);
-            let matched = blocking::run(MATCHING, move |ended| {
+            let matched = blocking::run(MATCHING, move |cancelled| {
                 let bundles = bundles.into_iter();
                 // Stops early when the server stops.
-                let bundles = bundles.take_while(|_| !ended.load(Ordering::Relaxed));
+                let bundles = bundles.take_while(|_| !cancelled.load(Ordering::Relaxed));
                 matching(bundles, &selections)
             });
             selected.extend(matched.await.map_err(|_| sqlx::Error::WorkerCrashed)?);
@@ -242,7 +245,9 @@ fn matching(bundles: impl Iterator<Item = (i64, String)>, selections: &[Selectio
     let bundles = bundles.filter(|(_, text)| {
         let bundle: Bundle = serde_json::from_str(text).unwrap_or_default();
         let labels = bundle.labels.unwrap_or_default();
-        selections.iter().any(|one| one.selects(&labels))
+        selections
+            .iter()
+            .any(|selection| selection.selects(&labels))
     });
     bundles.map(|(id, _)| id).collect()
 }
@@ -253,8 +258,10 @@ fn start_sql(kind: &str, names: &BTreeSet<String>) -> String {
         "secret" => "SELECT user_id FROM secret_uses WHERE $1 = 'secret' AND secret",
         _ => "SELECT id FROM resources WHERE kind = $1 AND name",
     };
-    let places: Vec<String> = (0..names.len()).map(|at| format!("${}", at + 2)).collect();
-    format!("{start} IN ({})", places.join(","))
+    let placeholders: Vec<String> = (0..names.len())
+        .map(|index| format!("${}", index + 2))
+        .collect();
+    format!("{start} IN ({})", placeholders.join(","))
 }
 
 /// Returns the CTE of everything that these resources affect.

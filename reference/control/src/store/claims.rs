@@ -33,7 +33,7 @@ pub(crate) struct Claim {
 }
 
 /// Number of crashes during builds of a bundle after which it is not built any more.
-pub(crate) const MOST_DEATHS: u32 = 2;
+pub(crate) const MAX_DEATHS: u32 = 2;
 
 /// Queue of bundles to claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,11 +162,11 @@ impl Store {
     /// Makes a bundle due, and deletes its record, so that it is written again even if it has not
     /// changed. The process that lost it has survived, so the bundle is not suspected.
     pub(crate) async fn mark_lost(&self, bundle: i64) -> Result<(), StoreError> {
-        let again = query(self.dialect_sql(
+        let update = query(self.dialect_sql(
             "UPDATE builds SET published = '', wanted = wanted + 1, due = {now}, deaths = 0 \
              WHERE bundle_id = $1",
         ));
-        self.write(again.bind(bundle)).await?;
+        self.write(update.bind(bundle)).await?;
         Ok(())
     }
 }
@@ -183,8 +183,8 @@ fn claim(next: &str) -> String {
 }
 
 fn read(row: &AnyRow) -> Result<Claim, sqlx::Error> {
-    let count = |at: usize| -> Result<u32, sqlx::Error> {
-        Ok(u32::try_from(row.try_get::<i64, _>(at)?).unwrap_or_default())
+    let count = |column: usize| -> Result<u32, sqlx::Error> {
+        Ok(u32::try_from(row.try_get::<i64, _>(column)?).unwrap_or_default())
     };
     Ok(Claim {
         bundle: row.try_get(0)?,

@@ -8,7 +8,7 @@ use crate::model::{Document, Kind};
 use crate::principal::Principal;
 
 /// Records a change of the documents of the source `$3`.
-const NOTE: &str = "INSERT INTO changes (kind, name, data) VALUES ('source', $3, 1)";
+const INSERT_CHANGE: &str = "INSERT INTO changes (kind, name, data) VALUES ('source', $3, 1)";
 
 impl Store {
     /// Returns the JSON of a document.
@@ -54,7 +54,7 @@ impl Store {
             .lock_source(&mut transaction, principal, source)
             .await?;
         let upsert = self.combine(&[
-            NOTE,
+            INSERT_CHANGE,
             "INSERT INTO documents (source_id, path, document) VALUES ($1, $2, $4) \
              ON CONFLICT (source_id, path) DO UPDATE SET document = excluded.document",
         ]);
@@ -81,7 +81,7 @@ impl Store {
             .lock_source(&mut transaction, principal, source)
             .await?;
         let delete = self.combine(&[
-            NOTE,
+            INSERT_CHANGE,
             "DELETE FROM documents WHERE source_id = $1 AND path = $2 RETURNING path",
         ]);
         let delete = query(delete).bind(id).bind(path).bind(source);

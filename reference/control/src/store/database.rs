@@ -26,7 +26,7 @@ const SQLITE_ACQUIRE: Duration = Duration::from_secs(3);
 const LOCK_WAIT: Duration = Duration::from_secs(3);
 
 /// Maximum number of attempts to close connections of a pool that cannot begin a transaction.
-const BROKEN: usize = 20;
+const MAX_BROKEN: usize = 20;
 
 /// Maximum number of connections to a PostgreSQL server.
 const POSTGRES_CONNECTIONS: u32 = 16;
@@ -78,9 +78,9 @@ impl Store {
         let (read, write) = match database {
             Some(Database::Memory) => {
                 // An in-memory database exists as long as its connection.
-                let one = options.min_connections(1).max_connections(1);
-                let one = sqlite(one.idle_timeout(None).max_lifetime(None));
-                let pool = one.connect(address).await?;
+                let single = options.min_connections(1).max_connections(1);
+                let single = sqlite(single.idle_timeout(None).max_lifetime(None));
+                let pool = single.connect(address).await?;
                 (pool.clone(), pool)
             }
             Some(Database::File(_)) => {
@@ -163,12 +163,12 @@ impl Store {
         pool: &AnyPool,
         statement: &'static str,
     ) -> Result<Transaction<'static, Any>, sqlx::Error> {
-        let mut attempts = 0..BROKEN;
+        let mut attempts = 0..MAX_BROKEN;
         loop {
             let begun = match self.is_postgres() {
                 true => {
-                    let from = pool.clone();
-                    let begun = tokio::spawn(async move { from.begin_with(statement).await });
+                    let pool = pool.clone();
+                    let begun = tokio::spawn(async move { pool.begin_with(statement).await });
                     begun.await.map_err(|_| sqlx::Error::WorkerCrashed)?
                 }
                 false => pool.begin_with(statement).await,
@@ -199,16 +199,16 @@ impl Store {
         statement: Query<'_, Any, AnyArguments>,
     ) -> Result<u64, StoreError> {
         let mut transaction = self.begin_unsynced().await?;
-        let done = statement.execute(&mut *transaction).await?;
+        let result = statement.execute(&mut *transaction).await?;
         transaction.commit().await?;
-        Ok(done.rows_affected())
+        Ok(result.rows_affected())
     }
 
     /// Replaces placeholders by the SQL of the database: `{now}` is the time in milliseconds since
     /// 1970, `{hold}` prevents the rows of `r` from being deleted, `{skip}` locks the selected rows
     /// and skips those that others have locked.
     pub(super) fn dialect_sql(&self, statement: &str) -> AssertSqlSafe<String> {
-        let (now, hold, skip) = if self.is_postgres() {
+        let (now, row_lock, skip) = if self.is_postgres() {
             (
                 "CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS BIGINT)",
                 "FOR KEY SHARE OF r",
@@ -217,7 +217,7 @@ impl Store {
         } else {
             ("CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)", "", "")
         };
-        let statement = statement.replace("{now}", now).replace("{hold}", hold);
+        let statement = statement.replace("{now}", now).replace("{hold}", row_lock);
         AssertSqlSafe(statement.replace("{skip}", skip))
     }
 
@@ -243,14 +243,14 @@ impl Store {
         if !self.is_postgres() {
             return AssertSqlSafe(statements.join("; "));
         }
-        let Some((last, before)) = statements.split_last() else {
+        let Some((last, steps)) = statements.split_last() else {
             return AssertSqlSafe(String::new());
         };
-        let before = before.iter().enumerate();
-        let before: Vec<_> = before
-            .map(|(at, one)| format!("step{at} AS ({one})"))
+        let steps = steps.iter().enumerate();
+        let steps: Vec<_> = steps
+            .map(|(index, statement)| format!("step{index} AS ({statement})"))
             .collect();
-        AssertSqlSafe(format!("WITH {} {last}", before.join(", ")))
+        AssertSqlSafe(format!("WITH {} {last}", steps.join(", ")))
     }
 
     /// Returns the health probe of the database.
@@ -271,11 +271,11 @@ async fn close_broken(pool: &AnyPool) -> Result<(), sqlx::Error> {
         connections.push(connection);
     }
     for mut connection in connections {
-        let works = match connection.begin_with("BEGIN").await {
+        let is_usable = match connection.begin_with("BEGIN").await {
             Ok(transaction) => transaction.rollback().await.is_ok(),
             Err(_) => false,
         };
-        if !works {
+        if !is_usable {
             connection.close().await?;
         }
     }
@@ -326,8 +326,8 @@ fn postgres(options: AnyPoolOptions) -> AnyPoolOptions {
     options.after_release(|connection: &mut AnyConnection, _| {
         Box::pin(async move {
             match tokio::time::timeout(POSTGRES_RELEASE, connection.ping()).await {
-                Ok(answered) => answered.map(|()| true),
-                Err(late) => Err(sqlx::Error::Io(late.into())),
+                Ok(result) => result.map(|()| true),
+                Err(elapsed) => Err(sqlx::Error::Io(elapsed.into())),
             }
         })
     })

@@ -94,7 +94,7 @@ impl DatabaseError {
     }
 
     /// Whether the same request may succeed later without any change.
-    pub(crate) fn may_pass(self) -> bool {
+    pub(crate) fn is_transient(self) -> bool {
         match self {
             Self::Locked
             | Self::Busy

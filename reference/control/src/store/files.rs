@@ -11,10 +11,10 @@ use tracing::warn;
 const PRIVATE: u32 = 0o600;
 
 /// Permission bits of users other than the owner and the group.
-const OTHERS: u32 = 0o007;
+const OTHERS_MASK: u32 = 0o007;
 
 /// Suffixes that SQLite appends to the name of a database for its additional files.
-const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
+const SIDECAR_SUFFIXES: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 /// Creates the file of a database if it does not exist, for its owner only. SQLite gives its
 /// additional files the same mode.
@@ -37,10 +37,10 @@ pub(super) fn create_private(path: &Path) -> io::Result<()> {
 /// Makes database files private that are accessible to everybody.
 pub(super) fn tighten_database(path: &Path) {
     tighten(path);
-    for suffix in BESIDE {
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(suffix);
-        tighten(&PathBuf::from(beside));
+    for suffix in SIDECAR_SUFFIXES {
+        let mut sibling = path.as_os_str().to_owned();
+        sibling.push(suffix);
+        tighten(&PathBuf::from(sibling));
     }
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn tighten(path: &Path) {
         return;
     };
     let mode = file.permissions().mode() & 0o7777;
-    if !file.is_file() || mode & OTHERS == 0 {
+    if !file.is_file() || mode & OTHERS_MASK == 0 {
         return;
     }
     let file = path.display();
@@ -76,7 +76,7 @@ mod tests {
     fn only_files_for_everybody_become_private() -> io::Result<()> {
         let folder = tempfile::tempdir()?;
         let database = folder.path().join("a.db");
-        for (given, expected) in [
+        for (original, expected) in [
             (0o644, 0o600),
             (0o666, 0o600),
             (0o604, 0o600),
@@ -88,13 +88,13 @@ mod tests {
             for name in ["a.db", "a.db-wal", "a.db-shm"] {
                 let path = folder.path().join(name);
                 fs::write(&path, "")?;
-                fs::set_permissions(&path, fs::Permissions::from_mode(given))?;
+                fs::set_permissions(&path, fs::Permissions::from_mode(original))?;
             }
             tighten_database(&database);
             for name in ["a.db", "a.db-wal", "a.db-shm"] {
                 let path = folder.path().join(name);
                 let mode = path.metadata()?.permissions().mode() & 0o777;
-                assert_eq!(mode, expected, "{name} {given:o}");
+                assert_eq!(mode, expected, "{name} {original:o}");
                 fs::remove_file(path)?;
             }
         }

@@ -36,7 +36,7 @@ mod upsert;
 
 pub(crate) use build_inputs::BuildInputs;
 pub(crate) use builds::BuildOutcome;
-pub(crate) use claims::{Claim, MOST_DEATHS, Queue, Waiting};
+pub(crate) use claims::{Claim, MAX_DEATHS, Queue, Waiting};
 pub(crate) use database::Store;
 pub(crate) use database_error::DatabaseError;
 pub(crate) use database_url::{Database, DatabaseUrl};

@@ -107,14 +107,14 @@ impl Store {
         let mut transaction = self.begin().await?;
         for (uses, target) in TARGETS {
             for administrator in administrators.iter().chain(&[""]) {
-                let all = format!(
+                let update = format!(
                     "UPDATE {uses} SET rights = '*' WHERE rights = '' AND user_id IN \
                      (SELECT id FROM resources WHERE owner = $1)"
                 );
-                let all = query(AssertSqlSafe(all)).bind(*administrator);
-                all.execute(&mut *transaction).await?;
+                let update = query(AssertSqlSafe(update)).bind(*administrator);
+                update.execute(&mut *transaction).await?;
             }
-            let own = format!(
+            let update = format!(
                 "UPDATE {uses} SET rights = \
                  (SELECT '=' || r.owner FROM resources r WHERE r.id = {uses}.user_id) \
                  WHERE rights = '' AND NOT EXISTS (SELECT 1 FROM resources r, resources s \
@@ -122,17 +122,19 @@ impl Store {
                  AND s.owner <> r.owner AND s.shared = 0)",
                 target = target.replace("u.", &format!("{uses}."))
             );
-            query(AssertSqlSafe(own)).execute(&mut *transaction).await?;
+            query(AssertSqlSafe(update))
+                .execute(&mut *transaction)
+                .await?;
         }
         let mut old = Vec::new();
         for (uses, target) in TARGETS {
-            let left = format!(
+            let select = format!(
                 "SELECT r.kind, r.name, r.owner, s.kind, s.name FROM {uses} u \
                  JOIN resources r ON r.id = u.user_id JOIN resources s ON {target} \
                  WHERE u.rights = '' ORDER BY r.id, s.id"
             );
-            let left = query(AssertSqlSafe(left));
-            for row in left.fetch_all(&mut *transaction).await? {
+            let select = query(AssertSqlSafe(select));
+            for row in select.fetch_all(&mut *transaction).await? {
                 old.push(OldReference {
                     user: ResourceRef::of_stored_kind(row.try_get(0)?, row.try_get(1)?),
                     owner: row.try_get(2)?,

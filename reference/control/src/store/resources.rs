@@ -54,7 +54,7 @@ impl Store {
         kind: Kind,
         page: Page,
     ) -> Result<(Vec<Row>, bool), StoreError> {
-        let wanted = page.limit as usize;
+        let limit = page.limit as usize;
         let rows = if principal.sees_all() {
             query(
                 "SELECT id, name, definition, shared FROM resources \
@@ -74,16 +74,16 @@ impl Store {
             rows = rows.bind(principal.name());
         }
         let mut rows = rows.fetch_all(self.reader()).await?;
-        let more = rows.len() > wanted;
-        rows.truncate(wanted);
-        let read = rows.iter().map(|row| {
+        let more = rows.len() > limit;
+        rows.truncate(limit);
+        let result = rows.iter().map(|row| {
             Ok(Row {
                 id: row.try_get(0)?,
                 name: row.try_get(1)?,
                 definition: api_definition(kind, row.try_get(2)?, row.try_get(3)?),
             })
         });
-        Ok((read.collect::<Result<_, sqlx::Error>>()?, more))
+        Ok((result.collect::<Result<_, sqlx::Error>>()?, more))
     }
 
     /// Creates a resource, or replaces it as a whole.
@@ -131,13 +131,13 @@ impl Store {
                 of_others: true,
                 changes: !self.is_declared(&mut transaction, entry).await?,
             };
-            if let Some(one) = self.write_entry(&mut transaction, entry, &writer).await? {
-                written.push((one, entry));
+            if let Some(upsert) = self.write_entry(&mut transaction, entry, &writer).await? {
+                written.push((upsert, entry));
             }
         }
-        for (one, entry) in &written {
+        for (upsert, entry) in &written {
             let rights = Rights::Operator;
-            self.add_references(&mut transaction, one.id, entry, rights)
+            self.add_references(&mut transaction, upsert.id, entry, rights)
                 .await?;
         }
         self.claim_declared_places(&mut transaction, &written)

@@ -21,7 +21,7 @@ impl Store {
         seal: impl FnOnce() -> Result<String, E>,
     ) -> Result<(), E> {
         let mut transaction = self.begin().await?;
-        let done: Result<(), StoreError> = async {
+        let migrated: Result<(), StoreError> = async {
             if self.is_postgres() {
                 transaction.execute(START_LOCK).await?;
             }
@@ -30,28 +30,28 @@ impl Store {
             let row = transaction
                 .fetch_one("SELECT COUNT(*) FROM schema_steps")
                 .await?;
-            let done = usize::try_from(row.try_get::<i64, _>(0)?).unwrap_or_default();
-            if done > STEPS.len() {
+            let applied = usize::try_from(row.try_get::<i64, _>(0)?).unwrap_or_default();
+            if applied > STEPS.len() {
                 return Err(StoreError::Newer);
             }
             let identity = self.locking(
                 "INTEGER PRIMARY KEY AUTOINCREMENT",
                 "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
             );
-            for (at, step) in STEPS.iter().enumerate().skip(done) {
+            for (index, step) in STEPS.iter().enumerate().skip(applied) {
                 let step = step.replace("{identity}", identity);
                 sqlx::raw_sql(AssertSqlSafe(step))
                     .execute(&mut *transaction)
                     .await?;
                 query("INSERT INTO schema_steps (step) VALUES ($1)")
-                    .bind(i64::try_from(at).unwrap_or(i64::MAX))
+                    .bind(i64::try_from(index).unwrap_or(i64::MAX))
                     .execute(&mut *transaction)
                     .await?;
             }
             Ok(())
         }
         .await;
-        done?;
+        migrated?;
         let stored = "SELECT sealed FROM keyring";
         let row = transaction.fetch_optional(stored).await;
         match row.map_err(StoreError::from)? {

@@ -27,7 +27,7 @@ const SERVER_WAIT: Duration = Duration::from_secs(30);
 const SERVER_PAUSE: Duration = Duration::from_millis(500);
 
 /// Tables that every database of this program has had since its first version.
-const FIRST: [&str; 3] = ["schema_steps", "resources", "keyring"];
+const REQUIRED_TABLES: [&str; 3] = ["schema_steps", "resources", "keyring"];
 
 /// All tables, which must not exist in a schema of another program.
 const TABLES: [&str; 11] = [
@@ -103,8 +103,8 @@ async fn inspect_file(url: &DatabaseUrl) -> Result<Contents, UnusableDatabase> {
     let Some(path) = url.path() else {
         return Ok(Contents::Nothing);
     };
-    let there = path.metadata().is_ok_and(|file| file.len() > 0);
-    if !there && !path.is_dir() {
+    let is_nonempty = path.metadata().is_ok_and(|file| file.len() > 0);
+    if !is_nonempty && !path.is_dir() {
         return Ok(Contents::Nothing);
     }
     let name = format!("database `{}`", path.display());
@@ -123,16 +123,16 @@ async fn inspect_file(url: &DatabaseUrl) -> Result<Contents, UnusableDatabase> {
         },
     };
     let mut connection = connect_file(url).await.map_err(failed)?;
-    let read = read_file(&mut connection, &name).await;
-    let contents = match read {
+    let result = read_file(&mut connection, &name).await;
+    let contents = match result {
         Ok(contents) => contents?,
         Err(failure) => return Err(failed(failure)),
     };
     connection.close().await.map_err(failed)?;
-    let begun = Instant::now();
+    let started = Instant::now();
     match quick_check(url, CHECK).await.map_err(failed)? {
         CorruptionCheck::Sound => {
-            info!(took = ?begun.elapsed(), "the database was checked for damage")
+            info!(took = ?started.elapsed(), "the database was checked for damage")
         }
         CorruptionCheck::Damaged(why) => return Err(UnusableDatabase::Damaged { name, why }),
         CorruptionCheck::Unfinished => warn!(
@@ -169,8 +169,8 @@ async fn read_file(
     for row in query(tables).fetch_all(&mut *connection).await? {
         tables_found.push(row.try_get::<String, _>(0)?);
     }
-    let there: HashSet<&str> = tables_found.iter().map(String::as_str).collect();
-    if !FIRST.iter().all(|table| there.contains(table)) {
+    let present: HashSet<&str> = tables_found.iter().map(String::as_str).collect();
+    if !REQUIRED_TABLES.iter().all(|table| present.contains(table)) {
         return Ok(match tables_found.first() {
             None => Ok(Contents::Nothing),
             Some(table) => Err(UnusableDatabase::Foreign {
@@ -193,22 +193,24 @@ async fn inspect_server(url: &DatabaseUrl) -> Result<Contents, UnusableDatabase>
         Ok(connection) => connection,
         Err(failure) => return Err(UnusableDatabase::Failed { name, failure }),
     };
-    let read = async {
+    let inspection = async {
         let tables = "SELECT CAST(tablename AS TEXT) FROM pg_catalog.pg_tables \
                       WHERE schemaname = current_schema()";
-        let mut there = HashSet::new();
+        let mut present = HashSet::new();
         for row in query(tables).fetch_all(&mut connection).await? {
-            there.insert(row.try_get::<String, _>(0)?);
+            present.insert(row.try_get::<String, _>(0)?);
         }
-        if !FIRST.iter().all(|table| there.contains(*table)) {
+        if !REQUIRED_TABLES.iter().all(|table| present.contains(*table)) {
             // Unrelated tables may exist in the same schema.
-            return Ok(match TABLES.iter().find(|table| there.contains(**table)) {
-                None => Ok(Contents::Nothing),
-                Some(table) => Err(UnusableDatabase::Foreign {
-                    name: "the PostgreSQL schema".to_owned(),
-                    why: format!("it has a table `{table}`"),
-                }),
-            });
+            return Ok(
+                match TABLES.iter().find(|table| present.contains(**table)) {
+                    None => Ok(Contents::Nothing),
+                    Some(table) => Err(UnusableDatabase::Foreign {
+                        name: "the PostgreSQL schema".to_owned(),
+                        why: format!("it has a table `{table}`"),
+                    }),
+                },
+            );
         }
         let row = query("SELECT COUNT(*) FROM schema_steps");
         let steps: i64 = row.fetch_one(&mut connection).await?.try_get(0)?;
@@ -217,7 +219,7 @@ async fn inspect_server(url: &DatabaseUrl) -> Result<Contents, UnusableDatabase>
         let check = check.map(|row| row.try_get(0)).transpose()?;
         Ok::<_, sqlx::Error>(check_steps(steps, check))
     };
-    let contents = match read.await {
+    let contents = match inspection.await {
         Ok(contents) => contents?,
         Err(failure) => return Err(UnusableDatabase::Failed { name, failure }),
     };
@@ -285,8 +287,8 @@ async fn connect_server(url: &DatabaseUrl) -> Result<AnyConnection, sqlx::Error>
     let deadline = Instant::now() + SERVER_WAIT;
     let mut is_logged = false;
     loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let failure = match tokio::time::timeout(left, options.connect()).await {
+        let remaining = deadline.saturating_duration_since(Instant::now());
+        let failure = match tokio::time::timeout(remaining, options.connect()).await {
             Ok(Ok(connection)) => return Ok(connection),
             Ok(Err(failure)) => failure,
             Err(_) => return Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())),

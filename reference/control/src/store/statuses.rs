@@ -94,17 +94,17 @@ impl Store {
             .bind(status.result.name())
             .bind(status.message.as_str());
         upsert.execute(&mut **transaction).await?;
-        let forget = query(
+        let delete = query(
             "DELETE FROM build_statuses WHERE bundle_id = $1 AND \
              ((revision = '' AND $2 <> '') OR revision NOT IN \
              (SELECT revision FROM build_statuses WHERE bundle_id = $1 \
              ORDER BY updated DESC, created DESC LIMIT $3))",
         );
-        let forget = forget
+        let delete = delete
             .bind(bundle)
             .bind(status.revision.as_str())
             .bind(i64::from(MAX_STATUSES));
-        forget.execute(&mut **transaction).await?;
+        delete.execute(&mut **transaction).await?;
         Ok(())
     }
 }

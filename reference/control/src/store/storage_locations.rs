@@ -68,15 +68,16 @@ impl Store {
         // Releases first, because another one may claim the location.
         let mut bundles = Vec::new();
         for (bundle, entry) in written {
-            let held = previous_places(transaction, bundle).await?;
-            if held != entry.places.own {
+            let current = previous_places(transaction, bundle).await?;
+            if current != entry.places.own {
                 delete_folders(transaction, bundle.id).await?;
             }
-            release_places(transaction, bundle.id, &held, &entry.places).await?;
-            bundles.push((bundle, entry, held));
+            release_places(transaction, bundle.id, &current, &entry.places).await?;
+            bundles.push((bundle, entry, current));
         }
-        for (bundle, entry, held) in bundles {
-            let Some(holder) = claim_places(transaction, bundle.id, &held, &entry.places).await?
+        for (bundle, entry, current) in bundles {
+            let Some(holder) =
+                claim_places(transaction, bundle.id, &current, &entry.places).await?
             else {
                 continue;
             };
@@ -116,8 +117,8 @@ impl Store {
             let storage = bundle.object_storage.as_ref();
             let places = storage.map(|storage| storage_location::places(storage, roots));
             let places = places.unwrap_or_default();
-            let held = BTreeSet::new();
-            if let Some(holder) = claim_places(&mut transaction, id, &held, &places).await? {
+            let current = BTreeSet::new();
+            if let Some(holder) = claim_places(&mut transaction, id, &current, &places).await? {
                 warn_of_conflict(&name, &holder.name);
                 release_places(
                     &mut transaction,
@@ -165,19 +166,19 @@ impl Store {
         let Some(row) = row.fetch_optional(&mut *transaction).await? else {
             return Ok(ClaimOutcome::Changed);
         };
-        let now: Bundle = serde_json::from_str(row.try_get(0)?)?;
-        let now = serde_json::to_value(&now.object_storage)?;
-        if now != serde_json::to_value(storage)? {
+        let stored: Bundle = serde_json::from_str(row.try_get(0)?)?;
+        let stored = serde_json::to_value(&stored.object_storage)?;
+        if stored != serde_json::to_value(storage)? {
             return Ok(ClaimOutcome::Changed);
         }
         if places.is_file {
             self.lock_places(&mut transaction).await?;
         }
-        let held = places_of(&mut *transaction, bundle).await?;
-        match claim_places(&mut transaction, bundle, &held, places).await? {
+        let current = places_of(&mut *transaction, bundle).await?;
+        match claim_places(&mut transaction, bundle, &current, places).await? {
             Some(holder) => Ok(ClaimOutcome::Foreign(holder.name)),
             None => {
-                release_places(&mut transaction, bundle, &held, places).await?;
+                release_places(&mut transaction, bundle, &current, places).await?;
                 transaction.commit().await?;
                 Ok(ClaimOutcome::Own)
             }
@@ -212,12 +213,12 @@ impl Store {
         entry: &Entry,
         principal: &Principal,
     ) -> Result<(), StoreError> {
-        let held = previous_places(transaction, bundle).await?;
-        if entry.places.is_file && held != entry.places.own {
+        let current = previous_places(transaction, bundle).await?;
+        if entry.places.is_file && current != entry.places.own {
             self.lock_places(transaction).await?;
         }
-        match claim_places(transaction, bundle.id, &held, &entry.places).await? {
-            None => release_places(transaction, bundle.id, &held, &entry.places).await,
+        match claim_places(transaction, bundle.id, &current, &entry.places).await? {
+            None => release_places(transaction, bundle.id, &current, &entry.places).await,
             Some(holder) => Err(StoreError::PlaceTaken {
                 bundle: entry.name.clone(),
                 holder: Some(holder.name).filter(|_| principal.sees(&holder.owner)),
@@ -253,31 +254,31 @@ async fn places_of(
 async fn claim_places(
     transaction: &mut Transaction<'static, Any>,
     id: i64,
-    held: &BTreeSet<String>,
-    wanted: &LocationDigests,
+    current: &BTreeSet<String>,
+    requested: &LocationDigests,
 ) -> Result<Option<Holder>, StoreError> {
-    if wanted.own == *held {
+    if requested.own == *current {
         return Ok(None);
     }
-    for place in wanted.own.difference(held) {
+    for place in requested.own.difference(current) {
         if let Some(holder) = claim_place(transaction, id, place).await? {
             return Ok(Some(holder));
         }
     }
-    if !wanted.is_file {
+    if !requested.is_file {
         return Ok(None);
     }
     let inner = "SELECT r.id, r.name, r.owner FROM place_folders p \
          JOIN resources r ON r.id = p.bundle_id WHERE p.bundle_id <> $1 AND p.folder";
-    if let Some(holder) = find_holder(transaction, inner, id, &wanted.own).await? {
+    if let Some(holder) = find_holder(transaction, inner, id, &requested.own).await? {
         return Ok(Some(holder));
     }
     let outer = "SELECT r.id, r.name, r.owner FROM places p \
          JOIN resources r ON r.id = p.bundle_id WHERE p.bundle_id <> $1 AND p.place";
-    if let Some(holder) = find_holder(transaction, outer, id, &wanted.folders).await? {
+    if let Some(holder) = find_holder(transaction, outer, id, &requested.folders).await? {
         return Ok(Some(holder));
     }
-    record_folders(transaction, id, &wanted.folders).await?;
+    record_folders(transaction, id, &requested.folders).await?;
     Ok(None)
 }
 
@@ -320,7 +321,7 @@ async fn find_holder(
         return Ok(None);
     }
     let numbers: Vec<String> = (0..digests.len())
-        .map(|at| format!("${}", at + 2))
+        .map(|index| format!("${}", index + 2))
         .collect();
     let statement = format!("{statement} IN ({}) LIMIT 1", numbers.join(","));
     let select = query(AssertSqlSafe(statement)).bind(id);
@@ -342,7 +343,7 @@ async fn record_folders(
         return Ok(());
     }
     let rows: Vec<String> = (0..folders.len())
-        .map(|at| format!("(${}, $1)", at + 2))
+        .map(|index| format!("(${}, $1)", index + 2))
         .collect();
     let statement = format!(
         "INSERT INTO place_folders (folder, bundle_id) VALUES {}",
@@ -360,17 +361,17 @@ async fn record_folders(
 async fn release_places(
     transaction: &mut Transaction<'static, Any>,
     id: i64,
-    held: &BTreeSet<String>,
-    wanted: &LocationDigests,
+    current: &BTreeSet<String>,
+    requested: &LocationDigests,
 ) -> Result<(), StoreError> {
-    let left: Vec<&String> = held.difference(&wanted.own).collect();
-    for place in &left {
+    let released: Vec<&String> = current.difference(&requested.own).collect();
+    for place in &released {
         let delete = query("DELETE FROM places WHERE place = $1 AND bundle_id = $2");
         let delete = delete.bind(place.as_str()).bind(id);
         delete.execute(&mut **transaction).await?;
     }
     // The folders of a file are recorded again when it is claimed.
-    if !left.is_empty() && !wanted.is_file {
+    if !released.is_empty() && !requested.is_file {
         delete_folders(transaction, id).await?;
     }
     Ok(())

@@ -17,7 +17,7 @@ const UPSERT: &str = "INSERT INTO resources (kind, name, owner, definition, shar
      WHERE resources.owner = excluded.owner OR $4 = 1";
 
 /// Records the change of the written resource.
-const NOTE: &str = "INSERT INTO changes (kind, name) SELECT $1, $2 WHERE $7 = 1";
+const INSERT_CHANGE: &str = "INSERT INTO changes (kind, name) SELECT $1, $2 WHERE $7 = 1";
 
 /// Columns of a resource's state: its id, whether it is shared, and its numbers of locations and
 /// references.
@@ -73,7 +73,7 @@ impl Store {
         }
         let state = if self.is_postgres() {
             // A single statement would not see concurrent writes that it waited for.
-            let upsert = query(self.combine(&[NOTE, UPSERT]));
+            let upsert = query(self.combine(&[INSERT_CHANGE, UPSERT]));
             let upsert = bind_definition(bind_identity(upsert, entry, writer), entry, writer);
             upsert.execute(&mut **transaction).await?;
             let state = query(AssertSqlSafe(format!("SELECT {STATE} {WRITTEN}")));
@@ -81,7 +81,7 @@ impl Store {
             state.fetch_all(&mut **transaction).await?
         } else {
             let upsert = format!("{UPSERT} RETURNING {STATE}");
-            let upsert = query(self.combine(&[NOTE, &upsert]));
+            let upsert = query(self.combine(&[INSERT_CHANGE, &upsert]));
             let upsert = bind_definition(bind_identity(upsert, entry, writer), entry, writer);
             upsert.fetch_all(&mut **transaction).await?
         };
@@ -89,7 +89,7 @@ impl Store {
             return Ok(None);
         };
         let shared = state.try_get::<i64, _>(1)? == 1;
-        if entry.shared.is_some_and(|wanted| wanted != shared) {
+        if entry.shared.is_some_and(|requested| requested != shared) {
             return Err(StoreError::SharedByOthers);
         }
         let id = state.try_get(0)?;

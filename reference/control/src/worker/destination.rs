@@ -25,7 +25,7 @@ impl Shared {
     ) -> Result<Destination, BuildOutcome> {
         let refused = |result, message: &str| self.failed(claim, Phase::Push, result, message);
         let storage = job.bundle.object_storage.as_ref();
-        let Some(definition) = storage.filter(|one| !one.is_empty()) else {
+        let Some(definition) = storage.filter(|storage| !storage.is_empty()) else {
             let message = "the bundle has no object_storage";
             let mut outcome = refused(BuildResult::ConfigError, message);
             if let BuildOutcome::Failed { retry, .. } = &mut outcome {
@@ -45,8 +45,8 @@ impl Shared {
                 let message = "another bundle has the place in the storage";
                 return Err(refused(BuildResult::ConfigError, message));
             }
-            Ok(ClaimOutcome::Unknown(why)) => {
-                let message = format!("the folder of the bundle: {why}");
+            Ok(ClaimOutcome::Unknown(reason)) => {
+                let message = format!("the folder of the bundle: {reason}");
                 return Err(refused(BuildResult::PushFailed, &message));
             }
             Err(failure) => return Err(self.server_failure(claim, Phase::Push, &failure)),

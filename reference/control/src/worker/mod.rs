@@ -52,29 +52,29 @@ const DEBOUNCE: Duration = Duration::from_millis(20);
 const MAX_DRAIN_ROUNDS: u32 = 20;
 
 /// Interval at which metrics and folders of deleted bundles are removed.
-const SWEEP: Duration = Duration::from_secs(600);
+const SWEEP_INTERVAL: Duration = Duration::from_secs(600);
 
 /// Pause after a database failure.
 const DATABASE_PAUSE: Duration = Duration::from_secs(2);
 
 /// Timeout of the workers' database operations; the server may have become unreachable silently.
-const SILENCE: Duration = Duration::from_secs(60);
+const DATABASE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Time that running builds get to finish after the server is asked to stop.
-const GRACE: Duration = Duration::from_secs(10);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
 
 /// Time that aborted builds get to release their claims.
-const RELEASE: Duration = Duration::from_secs(3);
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Interval of checks whether the clock of the database was set back.
-const CLOCK: Duration = Duration::from_secs(10);
+const CLOCK_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Minimum interval that the definition of a bundle can set, unless that of the server is shorter:
 /// all bundles share the builders.
-const SHORTEST: Duration = Duration::from_secs(1);
+const MIN_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Maximum time by which the due time of a finished build may exceed its interval.
-const SLACK: Duration = Duration::from_secs(60);
+const CLOCK_SLACK: Duration = Duration::from_secs(60);
 
 /// Settings of the workers.
 #[derive(Debug, Clone)]
@@ -97,9 +97,9 @@ impl Settings {
     /// Returns the interval between builds of a bundle when nothing changes: its own one, if set,
     /// but not less than the smaller of one second and the server's interval.
     fn interval_of(&self, bundle: &Bundle) -> Duration {
-        let least = SHORTEST.min(self.interval);
-        let own = bundle.interval();
-        own.map_or(self.interval, |own| own.max(least))
+        let minimum = MIN_INTERVAL.min(self.interval);
+        let configured = bundle.interval();
+        configured.map_or(self.interval, |configured| configured.max(minimum))
     }
 }
 
@@ -177,42 +177,42 @@ impl Shared {
     async fn work(self: Arc<Self>, mut stopped: watch::Receiver<()>) {
         let mut builds = JoinSet::new();
         let (give_up, given_up) = watch::channel(());
-        let mut sweep = tokio::time::interval(SWEEP);
-        let mut clock = tokio::time::interval(CLOCK);
+        let mut sweep = tokio::time::interval(SWEEP_INTERVAL);
+        let mut clock = tokio::time::interval(CLOCK_INTERVAL);
         let mut trials = Trials::default();
         // Time of the next propagation of changes.
         let mut next = Instant::now();
         loop {
             let now = Instant::now();
-            let passes = next <= now;
+            let is_pass_due = next <= now;
             // A database that does not respond must not delay the shutdown. A claim whose response
             // is lost expires.
-            let begun = self.start_builds(&mut builds, &given_up, &mut trials, passes);
-            let begun = tokio::select! {
+            let started = self.start_builds(&mut builds, &given_up, &mut trials, is_pass_due);
+            let started = tokio::select! {
                 _ = stopped.changed() => break,
-                begun = with_timeout(begun) => begun,
+                started = with_timeout(started) => started,
             };
-            match begun {
+            match started {
                 Ok(true) => {}
-                Ok(false) if passes => next = now + POLL_INTERVAL,
+                Ok(false) if is_pass_due => next = now + POLL_INTERVAL,
                 Ok(false) => {}
                 Err(failure) => {
                     error!(%failure, "cannot look for bundles to build");
                     next = Instant::now() + DATABASE_PAUSE;
                 }
             }
-            let soon = Instant::now() + DEBOUNCE;
+            let debounced = Instant::now() + DEBOUNCE;
             tokio::select! {
                 _ = stopped.changed() => break,
                 // Builds that finish free slots, which are used immediately.
-                () = self.control.store.wait_for_change(), if soon < next => next = soon,
+                () = self.control.store.wait_for_change(), if debounced < next => next = debounced,
                 _ = sweep.tick() => self.sweep().await,
                 _ = clock.tick() => self.repair_due_times().await,
                 () = tokio::time::sleep_until(next) => {}
                 Some(ended) = builds.join_next() => log_panic(ended),
             }
         }
-        if tokio::time::timeout(GRACE, wait_for_all(&mut builds))
+        if tokio::time::timeout(SHUTDOWN_GRACE, wait_for_all(&mut builds))
             .await
             .is_ok()
         {
@@ -224,7 +224,7 @@ impl Shared {
         );
         drop(give_up);
         // Dropping the set aborts those that still have not finished.
-        drop(tokio::time::timeout(RELEASE, wait_for_all(&mut builds)).await);
+        drop(tokio::time::timeout(RELEASE_TIMEOUT, wait_for_all(&mut builds)).await);
     }
 
     /// Propagates changes if it is time to, and starts as many builds as are due and have slots.
@@ -234,24 +234,24 @@ impl Shared {
         builds: &mut JoinSet<()>,
         given_up: &watch::Receiver<()>,
         trials: &mut Trials,
-        passes: bool,
+        is_pass_due: bool,
     ) -> Result<bool, StoreError> {
         let store = &self.control.store;
-        let mut more = passes;
+        let mut more = is_pass_due;
         let mut rounds = 0..MAX_DRAIN_ROUNDS;
         while more && rounds.next().is_some() {
             more = store.propagate_changes().await?;
         }
-        if passes && self.settings.concurrent > 0 {
+        if is_pass_due && self.settings.concurrent > 0 {
             trials.set_waiting(store.has_suspect().await?, Instant::now());
         }
         let next = trials.next(self.slots.are_idle(), Instant::now());
-        let begun = match next {
+        let started = match next {
             NextBuild::Others => self.start_unsuspected(builds, given_up).await?,
             NextBuild::Trial | NextBuild::Nothing => false,
         };
         let is_free =
-            next == NextBuild::Others && !begun && trials.may_start() && self.slots.are_idle();
+            next == NextBuild::Others && !started && trials.may_start() && self.slots.are_idle();
         if next == NextBuild::Trial || is_free {
             self.start_trial(builds, given_up, trials).await?;
         }
@@ -265,7 +265,7 @@ impl Shared {
         given_up: &watch::Receiver<()>,
     ) -> Result<bool, StoreError> {
         let store = &self.control.store;
-        let mut begun = false;
+        let mut started = false;
         // Changes take precedence over bundles that are only rebuilt.
         for queue in [Queue::Changed, Queue::Due] {
             if self.slots.are_taken() {
@@ -279,14 +279,14 @@ impl Shared {
             {
                 match store.claim(queue, &tenant, &self.owner, LEASE).await? {
                     Some(claim) => {
-                        begun = true;
+                        started = true;
                         builds.spawn(Arc::clone(self).run(claim, slot, given_up.clone()));
                     }
                     None => turns.remove(&tenant),
                 }
             }
         }
-        Ok(begun)
+        Ok(started)
     }
 
     /// Starts the build of a bundle during whose build a process crashed.
@@ -308,7 +308,7 @@ impl Shared {
 
     /// Repairs due times and leases after the clock of the database was set back.
     async fn repair_due_times(&self) {
-        match with_timeout(self.control.store.repair_due_times(LEASE, SLACK)).await {
+        match with_timeout(self.control.store.repair_due_times(LEASE, CLOCK_SLACK)).await {
             Ok(0) => {}
             Ok(bundles) => warn!(bundles, "the clock of the database was put back"),
             Err(failure) => warn!(%failure, "cannot look for times that lie ahead"),
@@ -330,7 +330,9 @@ impl Shared {
         self.work.sweep(&bundles.keys().copied().collect());
         let bundles = bundles.into_values().map(|name| (Kind::Bundle, name));
         let sources = sources.into_values().map(|name| (Kind::Source, name));
-        self.control.metrics.keep(&bundles.chain(sources).collect());
+        self.control
+            .metrics
+            .retain(&bundles.chain(sources).collect());
     }
 }
 
@@ -341,15 +343,15 @@ impl Shared {
 async fn with_timeout<T>(
     operation: impl Future<Output = Result<T, StoreError>>,
 ) -> Result<T, StoreError> {
-    within(SILENCE, operation).await
+    within(DATABASE_TIMEOUT, operation).await
 }
 
 async fn within<T>(
-    most: Duration,
+    limit: Duration,
     operation: impl Future<Output = Result<T, StoreError>>,
 ) -> Result<T, StoreError> {
-    let answer = tokio::time::timeout(most, operation).await;
-    answer.unwrap_or(Err(StoreError::Silent))
+    let result = tokio::time::timeout(limit, operation).await;
+    result.unwrap_or(Err(StoreError::Silent))
 }
 
 /// Waits for all builds.

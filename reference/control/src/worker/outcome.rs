@@ -21,7 +21,7 @@ const FIRST_RETRY: Duration = Duration::from_secs(1);
 /// Time span of a build.
 pub(super) struct Span {
     pub(super) began: DateTime<Utc>,
-    pub(super) took: Duration,
+    pub(super) elapsed: Duration,
 }
 
 impl Shared {
@@ -137,7 +137,7 @@ impl Shared {
         result: BuildResult,
         message: &str,
     ) -> BuildOutcome {
-        let doubled = FIRST_RETRY.saturating_mul(1 << claim.failures.min(16));
+        let backoff = FIRST_RETRY.saturating_mul(1 << claim.failures.min(16));
         BuildOutcome::Failed {
             status: Status {
                 revision: String::new(),
@@ -145,7 +145,7 @@ impl Shared {
                 result,
                 message: shorten(message),
             },
-            retry: Some(doubled.min(self.settings.interval.max(FIRST_RETRY))),
+            retry: Some(backoff.min(self.settings.interval.max(FIRST_RETRY))),
             condemned: false,
         }
     }
@@ -159,14 +159,16 @@ impl Shared {
         is_owner: bool,
         span: &Span,
     ) {
-        let duration_ms = milliseconds(span.took);
+        let duration_ms = milliseconds(span.elapsed);
         match outcome {
             _ if !is_owner => warn!(bundle = name, "a build has lost its bundle"),
             BuildOutcome::Published { status, record, .. } => {
                 let revision = &status.revision;
-                self.control.metrics.built(name, status.result, span.took);
-                let before = Record::read(&claim.published).zip(Record::read(record));
-                if before.is_some_and(|(before, written)| before.is_same(&written)) {
+                self.control
+                    .metrics
+                    .built(name, status.result, span.elapsed);
+                let previous = Record::read(&claim.published).zip(Record::read(record));
+                if previous.is_some_and(|(previous, written)| previous.is_same(&written)) {
                     debug!(bundle = name, revision, duration_ms, "bundle unchanged");
                 } else {
                     let began = span.began.to_rfc3339_opts(SecondsFormat::Micros, true);
@@ -174,7 +176,9 @@ impl Shared {
                 }
             }
             BuildOutcome::Failed { status, .. } => {
-                self.control.metrics.built(name, status.result, span.took);
+                self.control
+                    .metrics
+                    .built(name, status.result, span.elapsed);
                 let (revision, message) = (&status.revision, &status.message);
                 let (phase, status) = (status.phase.name(), status.result.name());
                 warn!(

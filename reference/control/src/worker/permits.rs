@@ -10,8 +10,8 @@ use crate::store::Queue;
 
 /// Total KiB of archive uploads that do not count as builds, and the minimum that each counts. A
 /// storage that hangs delays its own bundle only.
-const UPLOADS: u32 = 256 << 10;
-const UPLOAD: u32 = 1 << 10;
+const TOTAL_UPLOAD_KIB: u32 = 256 << 10;
+const MIN_UPLOAD_KIB: u32 = 1 << 10;
 
 /// Build counters per owner.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ struct Owners {
     /// Number of running builds of each owner that has any.
     running: HashMap<String, usize>,
     /// Number of builds started in total, and that number at the last start of each owner.
-    begun: u64,
+    started_builds: u64,
     last: HashMap<String, u64>,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Permits {
 /// Permits that a build holds; dropping them releases them.
 #[derive(Debug, Default)]
 pub(super) struct Permit {
-    _held: Option<OwnedSemaphorePermit>,
+    _permit: Option<OwnedSemaphorePermit>,
     _due: Option<OwnedSemaphorePermit>,
     _running: Option<Counted>,
     _trial: Option<TrialGuard>,
@@ -60,8 +60,8 @@ impl Counted {
             tenant: tenant.to_owned(),
         };
         let mut owners = lock(owners);
-        owners.begun += 1;
-        let number = owners.begun;
+        owners.started_builds += 1;
+        let number = owners.started_builds;
         owners.last.insert(tenant.to_owned(), number);
         *owners.running.entry(tenant.to_owned()).or_default() += 1;
         counted
@@ -89,7 +89,7 @@ impl Permits {
             all: Arc::new(Semaphore::new(builds)),
             due: Arc::new(Semaphore::new(builds.saturating_sub(1).max(1))),
             guest: Arc::new(Semaphore::new(builds.min(1))),
-            uploads: Arc::new(Semaphore::new(UPLOADS as usize)),
+            uploads: Arc::new(Semaphore::new(TOTAL_UPLOAD_KIB as usize)),
             owners: Arc::default(),
         }
     }
@@ -126,26 +126,26 @@ impl Permits {
             Queue::Changed => None,
             Queue::Due => Some(Arc::clone(&self.due).try_acquire_owned().ok()?),
         };
-        let held = Arc::clone(&self.all).try_acquire_owned().ok()?;
-        Some(self.slot(held, due, tenant))
+        let permit = Arc::clone(&self.all).try_acquire_owned().ok()?;
+        Some(self.slot(permit, due, tenant))
     }
 
     fn acquire_guest(&self, tenant: &str) -> Option<Permit> {
         if lock(&self.owners).running.contains_key(tenant) {
             return None;
         }
-        let held = Arc::clone(&self.guest).try_acquire_owned().ok()?;
-        Some(self.slot(held, None, tenant))
+        let permit = Arc::clone(&self.guest).try_acquire_owned().ok()?;
+        Some(self.slot(permit, None, tenant))
     }
 
     fn slot(
         &self,
-        held: OwnedSemaphorePermit,
+        permit: OwnedSemaphorePermit,
         due: Option<OwnedSemaphorePermit>,
         tenant: &str,
     ) -> Permit {
         Permit {
-            _held: Some(held),
+            _permit: Some(permit),
             _due: due,
             _running: Some(Counted::new(&self.owners, tenant)),
             _trial: None,
@@ -153,13 +153,13 @@ impl Permits {
     }
 
     /// Acquires a slot for a trial, which never waits for one.
-    pub(super) fn trial(&self, tenant: &str, held: TrialGuard) -> Permit {
+    pub(super) fn trial(&self, tenant: &str, guard: TrialGuard) -> Permit {
         let slot = self.acquire(Queue::Changed, tenant);
         let mut slot = slot.unwrap_or_else(|| Permit {
             _running: Some(Counted::new(&self.owners, tenant)),
             ..Permit::default()
         });
-        slot._trial = Some(held);
+        slot._trial = Some(guard);
         slot
     }
 
@@ -167,7 +167,7 @@ impl Permits {
     pub(super) async fn wait(&self, tenant: &str) -> Permit {
         let all = Arc::clone(&self.all);
         match all.acquire_owned().await {
-            Ok(held) => self.slot(held, None, tenant),
+            Ok(permit) => self.slot(permit, None, tenant),
             // The semaphores are never closed.
             Err(_) => Permit::default(),
         }
@@ -178,9 +178,9 @@ impl Permits {
     pub(super) fn upload(&self, slot: Permit, archive: usize) -> Permit {
         let size = u32::try_from(archive >> 10).unwrap_or(u32::MAX);
         let uploads = Arc::clone(&self.uploads);
-        match uploads.try_acquire_many_owned(size.max(UPLOAD)) {
-            Ok(held) => Permit {
-                _held: Some(held),
+        match uploads.try_acquire_many_owned(size.max(MIN_UPLOAD_KIB)) {
+            Ok(permit) => Permit {
+                _permit: Some(permit),
                 ..Permit::default()
             },
             Err(_) => slot,

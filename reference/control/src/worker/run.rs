@@ -20,13 +20,13 @@ use super::{DATABASE_PAUSE, LEASE, Shared, with_timeout};
 use crate::builder::{self, Built};
 use crate::metrics::Upload;
 use crate::model::{BuildOptions, Phase};
-use crate::store::{BuildOutcome, Claim, MOST_DEATHS};
+use crate::store::{BuildOutcome, Claim, MAX_DEATHS};
 
 /// Interval of lease renewals.
-const RENEWAL: Duration = Duration::from_secs(3);
+const RENEWAL_INTERVAL: Duration = Duration::from_secs(3);
 
 /// Time before the end of an unrenewed lease at which its owner gives up.
-const MARGIN: Duration = Duration::from_secs(3);
+const LEASE_MARGIN: Duration = Duration::from_secs(3);
 
 /// Maximum duration of one build.
 const BUILD_TIMEOUT: Duration = Duration::from_secs(900);
@@ -48,7 +48,7 @@ impl Shared {
         slot: Permit,
         mut given_up: watch::Receiver<()>,
     ) {
-        let (began, begun) = (Utc::now(), Instant::now());
+        let (began, started) = (Utc::now(), Instant::now());
         let mut progress = Progress::default();
         let build = AssertUnwindSafe(self.build_and_publish(&claim, slot, &mut progress));
         let outcome = tokio::select! {
@@ -61,7 +61,7 @@ impl Shared {
         };
         let span = Span {
             began,
-            took: begun.elapsed(),
+            elapsed: started.elapsed(),
         };
         // Once the outcome is recorded, the next build of the bundle may run.
         self.record(&claim, &progress, &outcome, &span, given_up)
@@ -110,7 +110,7 @@ impl Shared {
             Ok(None) => return Err(BuildOutcome::Deleted),
             Err(failure) => return Err(self.server_failure(claim, Phase::Sync, &failure)),
         }
-        if claim.deaths < MOST_DEATHS {
+        if claim.deaths < MAX_DEATHS {
             warn!(
                 bundle = name,
                 "the process ended while it built this bundle; it is tried once more, alone"
@@ -118,7 +118,7 @@ impl Shared {
             return Ok(());
         }
         let message = format!(
-            "the process ended {MOST_DEATHS} times while it built this bundle, which is not built \
+            "the process ended {MAX_DEATHS} times while it built this bundle, which is not built \
              again before a definition that it is made of is written: its own, or that of a \
              source, a stack or a secret"
         );
@@ -260,11 +260,11 @@ impl Shared {
     async fn renew_lease(&self, claim: &Claim) {
         let mut renewed = Instant::now();
         loop {
-            tokio::time::sleep(RENEWAL).await;
+            tokio::time::sleep(RENEWAL_INTERVAL).await;
             let sent = Instant::now();
             let renewal = self.control.store.renew(claim, LEASE);
-            let left = LEASE.saturating_sub(MARGIN + renewed.elapsed());
-            match tokio::time::timeout(left, renewal).await {
+            let remaining = LEASE.saturating_sub(LEASE_MARGIN + renewed.elapsed());
+            match tokio::time::timeout(remaining, renewal).await {
                 Ok(Ok(true)) => renewed = sent,
                 Ok(Ok(false)) | Err(_) => return,
                 Ok(Err(failure)) => warn!(%failure, "a lease could not be renewed"),

@@ -38,38 +38,38 @@ pub(super) enum NextBuild {
 #[derive(Debug, Default)]
 pub(super) struct Trials {
     /// Time since when a bundle waits for its trial.
-    waits: Option<Instant>,
+    waiting_since: Option<Instant>,
     /// Running trial, and its start time.
-    runs: Option<(Weak<()>, Instant)>,
+    running: Option<(Weak<()>, Instant)>,
 }
 
 impl Trials {
     /// Records whether bundles wait for their trials.
-    pub(super) fn set_waiting(&mut self, waits: bool, now: Instant) {
-        self.waits = waits.then(|| self.waits.unwrap_or(now));
+    pub(super) fn set_waiting(&mut self, is_waiting: bool, now: Instant) {
+        self.waiting_since = is_waiting.then(|| self.waiting_since.unwrap_or(now));
     }
 
     /// Whether a trial may start if no other build does.
     pub(super) fn may_start(&self) -> bool {
-        self.waits.is_some() && !self.is_running()
+        self.waiting_since.is_some() && !self.is_running()
     }
 
     fn is_running(&self) -> bool {
-        let runs = self.runs.as_ref();
-        runs.is_some_and(|(held, _)| held.strong_count() > 0)
+        let running = self.running.as_ref();
+        running.is_some_and(|(guard, _)| guard.strong_count() > 0)
     }
 
     /// Returns what to start now, depending on whether any builds run.
     pub(super) fn next(&self, is_idle: bool, now: Instant) -> NextBuild {
-        if let Some((_, begun)) = &self.runs
+        if let Some((_, started)) = &self.running
             && self.is_running()
         {
-            return match now.duration_since(*begun) < ALONE {
+            return match now.duration_since(*started) < ALONE {
                 true => NextBuild::Nothing,
                 false => NextBuild::Others,
             };
         }
-        match self.waits.map(|since| now.duration_since(since)) {
+        match self.waiting_since.map(|since| now.duration_since(since)) {
             None => NextBuild::Others,
             Some(waited) if waited < PATIENCE => NextBuild::Others,
             Some(waited) if is_idle || waited >= PATIENCE + DRAIN => NextBuild::Trial,
@@ -79,10 +79,10 @@ impl Trials {
 
     /// Starts a trial.
     pub(super) fn begin(&mut self, now: Instant) -> TrialGuard {
-        let held = TrialGuard::default();
-        self.runs = Some((Arc::downgrade(&held), now));
-        self.waits = None;
-        held
+        let guard = TrialGuard::default();
+        self.running = Some((Arc::downgrade(&guard), now));
+        self.waiting_since = None;
+        guard
     }
 }
 
@@ -110,7 +110,7 @@ mod tests {
             trials.set_waiting(true, at(seconds));
             assert_eq!(trials.next(is_idle, at(seconds)), next, "{seconds}");
         }
-        let held = trials.begin(at(100));
+        let guard = trials.begin(at(100));
         trials.set_waiting(true, at(101));
         assert!(!trials.may_start(), "one at a time");
         for (seconds, next) in [
@@ -122,7 +122,7 @@ mod tests {
         ] {
             assert_eq!(trials.next(false, at(seconds)), next, "{seconds}");
         }
-        drop(held);
+        drop(guard);
         assert_eq!(trials.next(true, at(102)), NextBuild::Others);
         assert!(trials.may_start());
         trials.set_waiting(false, at(103));

@@ -23,7 +23,7 @@ impl Turns {
     /// Returns the next owner, with a slot for a build; `None` when nobody may start one now.
     pub(super) fn next(&mut self, slots: &Permits) -> Option<(String, Permit)> {
         self.waiting
-            .sort_by_cached_key(|one| (slots.usage(&one.tenant), one.since));
+            .sort_by_cached_key(|entry| (slots.usage(&entry.tenant), entry.since));
         self.waiting.iter().find_map(|next| {
             let slot = slots.acquire(self.queue, &next.tenant)?;
             Some((next.tenant.clone(), slot))
@@ -32,7 +32,7 @@ impl Turns {
 
     /// Removes an owner without waiting bundles.
     pub(super) fn remove(&mut self, tenant: &str) {
-        self.waiting.retain(|one| one.tenant != tenant);
+        self.waiting.retain(|entry| entry.tenant != tenant);
     }
 }
 
@@ -60,9 +60,9 @@ mod tests {
             }
         }
 
-        fn put(&mut self, tenant: &str, at: i64) {
+        fn put(&mut self, tenant: &str, time: i64) {
             let queued = self.queued.entry(tenant.to_owned()).or_default();
-            queued.push_back(at);
+            queued.push_back(time);
         }
 
         /// Starts all builds that may start; returns their owners in order.
@@ -89,43 +89,43 @@ mod tests {
         }
 
         fn built(&self, tenant: &str) -> usize {
-            let of = |(owner, _): &&(String, Permit)| owner == tenant;
-            self.building.iter().filter(of).count()
+            let is_owned = |(owner, _): &&(String, Permit)| owner == tenant;
+            self.building.iter().filter(is_owned).count()
         }
     }
 
     #[test]
     fn another_owner_does_not_wait_for_endless_builds() {
         for builds in 1..=5 {
-            let mut world = Queues::new(builds);
+            let mut queues = Queues::new(builds);
             for at in 0..6 {
-                world.put("endless", at);
+                queues.put("endless", at);
             }
             let all = vec!["endless"; builds];
-            assert_eq!(world.begin(Queue::Changed), all, "{builds}");
-            world.put("other", 100);
-            assert_eq!(world.begin(Queue::Changed), ["other"], "{builds}");
+            assert_eq!(queues.begin(Queue::Changed), all, "{builds}");
+            queues.put("other", 100);
+            assert_eq!(queues.begin(Queue::Changed), ["other"], "{builds}");
             // The guest slot is not for owners that already have a running build.
-            world.put("other", 101);
-            assert_eq!(world.begin(Queue::Changed), [""; 0], "{builds}");
+            queues.put("other", 101);
+            assert_eq!(queues.begin(Queue::Changed), [""; 0], "{builds}");
         }
     }
 
     #[test]
     fn without_a_builder_nothing_begins() {
-        let mut world = Queues::new(0);
-        world.put("one", 0);
-        assert_eq!(world.begin(Queue::Changed), [""; 0]);
+        let mut queues = Queues::new(0);
+        queues.put("one", 0);
+        assert_eq!(queues.begin(Queue::Changed), [""; 0]);
     }
 
     #[test]
     fn one_slot_is_kept_for_changes() {
-        let mut world = Queues::new(4);
+        let mut queues = Queues::new(4);
         for at in 0..9 {
-            world.put("one", at);
+            queues.put("one", at);
         }
-        assert_eq!(world.begin(Queue::Due).len(), 3);
-        assert_eq!(world.begin(Queue::Changed).len(), 1);
+        assert_eq!(queues.begin(Queue::Due).len(), 3);
+        assert_eq!(queues.begin(Queue::Changed).len(), 1);
     }
 
     /// For any order of queued and finished builds: the slots are never exceeded, owners without a
@@ -142,37 +142,37 @@ mod tests {
         };
         for round in 0..200 {
             let (builds, owners) = (1 + random(5), 1 + random(6));
-            let mut world = Queues::new(builds);
+            let mut queues = Queues::new(builds);
             // Turns of others while an owner waited.
-            let mut passed: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
-            for at in 0..300 {
+            let mut overtaken: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
+            for time in 0..300 {
                 for _ in 0..random(4) {
                     // The first owner queues the most.
                     let owner = random(owners).min(random(owners));
-                    world.put(&format!("o{owner}"), at);
+                    queues.put(&format!("o{owner}"), time);
                 }
                 let before: BTreeMap<String, usize> = (0..owners)
                     .map(|owner| format!("o{owner}"))
-                    .map(|owner| (owner.clone(), world.built(&owner)))
+                    .map(|owner| (owner.clone(), queues.built(&owner)))
                     .collect();
-                let begun = world.begin(Queue::Changed);
-                assert!(world.building.len() <= builds + 1, "round {round}");
+                let begun = queues.begin(Queue::Changed);
+                assert!(queues.building.len() <= builds + 1, "round {round}");
                 for owner in before.keys() {
-                    let waits = world
+                    let is_waiting = queues
                         .queued
                         .get(owner)
                         .is_some_and(|queued| !queued.is_empty());
-                    if !waits || begun.contains(owner) {
-                        passed.remove(owner);
+                    if !is_waiting || begun.contains(owner) {
+                        overtaken.remove(owner);
                     }
-                    if !waits || world.built(owner) > 0 {
+                    if !is_waiting || queues.built(owner) > 0 {
                         continue;
                     }
-                    let others = passed.entry(owner.clone()).or_default();
+                    let others = overtaken.entry(owner.clone()).or_default();
                     for other in &begun {
-                        let turns = others.entry(other.clone()).or_default();
-                        *turns += 1;
-                        assert!(*turns <= 1, "round {round}: {other} before {owner}");
+                        let count = others.entry(other.clone()).or_default();
+                        *count += 1;
+                        assert!(*count <= 1, "round {round}: {other} before {owner}");
                     }
                     // No owner with a running build got another one.
                     for other in &begun {
@@ -180,9 +180,9 @@ mod tests {
                     }
                 }
                 for _ in 0..random(3) {
-                    if !world.building.is_empty() {
-                        let ended = random(world.building.len());
-                        world.building.swap_remove(ended);
+                    if !queues.building.is_empty() {
+                        let ended = random(queues.building.len());
+                        queues.building.swap_remove(ended);
                     }
                 }
             }

@@ -9,10 +9,10 @@ use super::seconds::{Delay, Seconds, Trigger};
 use super::services::Services;
 
 /// Default minimum and maximum seconds between two downloads.
-const USUAL_DELAY: [u64; 2] = [60, 120];
+const DEFAULT_DELAY: [u64; 2] = [60, 120];
 
 /// Default maximum bytes of a file in a bundle.
-const USUAL_SIZE_LIMIT: u64 = 1 << 30;
+const DEFAULT_SIZE_LIMIT: u64 = 1 << 30;
 
 /// Raw section of one bundle, or of the discovery bundle.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -164,7 +164,7 @@ impl RawBundle {
             delay: Delay::of(
                 polling.min_delay_seconds,
                 polling.max_delay_seconds,
-                USUAL_DELAY,
+                DEFAULT_DELAY,
             )?,
             long_poll: polling
                 .long_polling_timeout_seconds
@@ -178,7 +178,7 @@ impl RawBundle {
                 .transpose()?,
             size_limit: match self.size_limit_bytes {
                 Some(0) => return Err("`size_limit_bytes` must be greater than 0".to_owned()),
-                given => given.unwrap_or(USUAL_SIZE_LIMIT),
+                limit => limit.unwrap_or(DEFAULT_SIZE_LIMIT),
             },
         })
     }

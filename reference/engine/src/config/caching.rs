@@ -50,7 +50,7 @@ struct RawCache {
 impl RawCaching {
     /// Returns the cache limits. A limit of 0 means unlimited.
     pub(super) fn limits(&self) -> Result<CacheLimits, String> {
-        let usual = CacheLimits::default();
+        let defaults = CacheLimits::default();
         let responses = &self.inter_query_builtin_cache;
         let values = &self.inter_query_builtin_value_cache;
         let named = &values.named;
@@ -61,8 +61,8 @@ impl RawCaching {
         ] {
             if cache.as_ref().is_some_and(RawCache::is_default) {
                 let place = "inter_query_builtin_value_cache.named";
-                let why = "`max_num_entries` or `disabled` is missing";
-                return Err(format!("{place}: `{name}`: {why}"));
+                let reason = "`max_num_entries` or `disabled` is missing";
+                return Err(format!("{place}: `{name}`: {reason}"));
             }
         }
         let threshold = responses.forced_eviction_threshold_percentage;
@@ -70,12 +70,12 @@ impl RawCaching {
             percent @ 0..=100 => u128::from(percent),
             _ => {
                 let place = "inter_query_builtin_cache";
-                let why = "`forced_eviction_threshold_percentage` must be 0 to 100";
-                return Err(format!("{place}: {why}"));
+                let reason = "`forced_eviction_threshold_percentage` must be 0 to 100";
+                return Err(format!("{place}: {reason}"));
             }
         };
         let bytes = match responses.max_size_bytes {
-            None => usual.response_bytes as u128 * threshold / 100,
+            None => defaults.response_bytes as u128 * threshold / 100,
             Some(0) => u128::MAX,
             Some(bytes) => u128::from(bytes) * threshold / 100,
         };
@@ -85,9 +85,9 @@ impl RawCaching {
             stale_period: period
                 .map(|Seconds(period)| period)
                 .filter(|period| *period > Duration::ZERO),
-            patterns: limit(values.max_num_entries, usual.patterns),
-            graphql: RawCache::limit(named.graphql.as_ref(), usual.graphql),
-            keys: RawCache::limit(named.io_jwt_keys.as_ref(), usual.keys),
+            patterns: limit(values.max_num_entries, defaults.patterns),
+            graphql: RawCache::limit(named.graphql.as_ref(), defaults.graphql),
+            keys: RawCache::limit(named.io_jwt_keys.as_ref(), defaults.keys),
         })
     }
 }
@@ -97,22 +97,22 @@ impl RawCache {
         self.max_num_entries.is_none() && self.disabled.is_none()
     }
 
-    fn limit(this: Option<&Self>, usual: usize) -> usize {
+    fn limit(this: Option<&Self>, default: usize) -> usize {
         match this {
             Some(Self {
                 disabled: Some(true),
                 ..
             }) => 0,
-            Some(cache) => limit(cache.max_num_entries, usual),
-            None => usual,
+            Some(cache) => limit(cache.max_num_entries, default),
+            None => default,
         }
     }
 }
 
-fn limit(given: Option<usize>, usual: usize) -> usize {
-    match given {
+fn limit(configured: Option<usize>, default: usize) -> usize {
+    match configured {
         Some(0) => usize::MAX,
-        given => given.unwrap_or(usual),
+        configured => configured.unwrap_or(default),
     }
 }
 
@@ -126,29 +126,29 @@ mod tests {
             let shape: RawCaching = serde_json::from_str(json)?;
             Ok(shape.limits()?)
         };
-        let usual = CacheLimits::default();
+        let defaults = CacheLimits::default();
         for (json, expected) in [
-            ("{}", usual.clone()),
+            ("{}", defaults.clone()),
             (
                 r#"{"inter_query_builtin_cache": {"max_size_bytes": 1000, "forced_eviction_threshold_percentage": 70, "stale_entry_eviction_period_seconds": 5}}"#,
                 CacheLimits {
                     response_bytes: 700,
                     stale_period: Some(Duration::from_secs(5)),
-                    ..usual.clone()
+                    ..defaults.clone()
                 },
             ),
             (
                 r#"{"inter_query_builtin_cache": {"max_size_bytes": 0, "forced_eviction_threshold_percentage": 1, "stale_entry_eviction_period_seconds": 0}}"#,
                 CacheLimits {
                     response_bytes: usize::MAX,
-                    ..usual.clone()
+                    ..defaults.clone()
                 },
             ),
             (
                 r#"{"inter_query_builtin_cache": {"forced_eviction_threshold_percentage": 0}}"#,
                 CacheLimits {
                     response_bytes: 0,
-                    ..usual.clone()
+                    ..defaults.clone()
                 },
             ),
             (
@@ -157,12 +157,12 @@ mod tests {
                     patterns: 3,
                     graphql: usize::MAX,
                     keys: 0,
-                    ..usual.clone()
+                    ..defaults.clone()
                 },
             ),
             (
                 r#"{"inter_query_builtin_value_cache": {"named": {"io_jwt": {"disabled": false}, "graphql": {"disabled": false}}}}"#,
-                usual,
+                defaults,
             ),
         ] {
             assert_eq!(read(json)?, expected, "{json}");

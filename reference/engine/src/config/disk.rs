@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 /// Default maximum bytes of the buffer: ten minutes of 5,000 decisions per second with 1.4 KB each.
-const USUAL_BYTES: u64 = 4 << 30;
+const DEFAULT_BYTES: u64 = 4 << 30;
 
 /// Default directory of the buffer's files, below the persistence directory.
 const FOLDER: &str = "decision_logs";
@@ -65,7 +65,7 @@ pub(crate) enum BufferFull {
 impl RawDisk {
     /// Disk buffer of an engine with this persistence directory.
     pub(super) fn disk(&self, persistence: &Path) -> Result<Disk, String> {
-        let bytes = self.bytes.unwrap_or(USUAL_BYTES);
+        let bytes = self.bytes.unwrap_or(DEFAULT_BYTES);
         if bytes == 0 {
             return Err("`buffer_disk_size_limit_bytes` must be greater than 0".to_owned());
         }
@@ -93,7 +93,7 @@ impl RawDisk {
             ("buffer_full", self.full.is_some()),
         ];
         keys.into_iter()
-            .find_map(|(key, given)| given.then_some(key))
+            .find_map(|(key, is_set)| is_set.then_some(key))
     }
 }
 

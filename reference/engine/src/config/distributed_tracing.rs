@@ -10,8 +10,8 @@ use tracing::warn;
 use http_server::telemetry::{Encryption, Settings, Transport};
 
 /// Default addresses of collectors.
-const USUAL_GRPC: &str = "localhost:4317";
-const USUAL_HTTP: &str = "localhost:4318";
+const DEFAULT_GRPC_ADDRESS: &str = "localhost:4317";
+const DEFAULT_HTTP_ADDRESS: &str = "localhost:4318";
 
 /// Maximum number of queued spans, each of which usually takes a kilobyte or two.
 const MOST_WAITING: i64 = 100_000;
@@ -88,9 +88,9 @@ impl RawDistributedTracing {
         if batch.blocking == Some(true) {
             warn!("`blocking` has no effect: no request waits for a collector");
         }
-        let (transport, usual) = match self.kind {
-            Some(Kind::Grpc) => (Transport::Grpc, USUAL_GRPC),
-            Some(Kind::Http) | Some(Kind::Off) | None => (Transport::Http, USUAL_HTTP),
+        let (transport, default_address) = match self.kind {
+            Some(Kind::Grpc) => (Transport::Grpc, DEFAULT_GRPC_ADDRESS),
+            Some(Kind::Http) | Some(Kind::Off) | None => (Transport::Http, DEFAULT_HTTP_ADDRESS),
         };
         let encryption = match self.encryption.unwrap_or_default() {
             RawEncryption::Off => Encryption::Off,
@@ -99,7 +99,7 @@ impl RawDistributedTracing {
         };
         let settings = Settings {
             transport,
-            address: address(self.address.as_deref(), usual)?,
+            address: address(self.address.as_deref(), default_address)?,
             encryption,
             any_certificate: self.allow_insecure_tls.unwrap_or_default(),
             authorities: self.tls_ca_cert_file.clone().filter(|file| is_named(file)),
@@ -136,24 +136,24 @@ impl RawDistributedTracing {
     }
 
     fn resource(&self) -> Vec<(&'static str, String)> {
-        let given = self.resource.clone().unwrap_or_default();
+        let resource = self.resource.clone().unwrap_or_default();
         let name = self.service_name.clone().filter(|name| !name.is_empty());
         let attributes = [
             (
                 "service.name",
                 Some(name.unwrap_or_else(|| "opa".to_owned())),
             ),
-            ("service.version", given.service_version),
-            ("service.instance.id", given.service_instance_id),
-            ("service.namespace", given.service_namespace),
-            ("deployment.environment", given.deployment_environment),
+            ("service.version", resource.service_version),
+            ("service.instance.id", resource.service_instance_id),
+            ("service.namespace", resource.service_namespace),
+            ("deployment.environment", resource.deployment_environment),
         ];
         let attributes = attributes.into_iter();
-        let given = attributes.filter_map(|(name, value)| {
+        let resource = attributes.filter_map(|(name, value)| {
             let value = value.filter(|value| !value.is_empty())?;
             Some((name, value))
         });
-        given.collect()
+        resource.collect()
     }
 }
 
@@ -163,8 +163,10 @@ fn is_named(file: &Path) -> bool {
 }
 
 /// Address of a collector: host and port.
-fn address(given: Option<&str>, usual: &str) -> Result<String, String> {
-    let address = given.filter(|given| !given.is_empty()).unwrap_or(usual);
+fn address(configured: Option<&str>, default: &str) -> Result<String, String> {
+    let address = configured
+        .filter(|configured| !configured.is_empty())
+        .unwrap_or(default);
     let parsed = address.parse::<Authority>();
     match parsed {
         Ok(parsed) if !parsed.host().is_empty() && !address.contains('@') => Ok(address.to_owned()),
@@ -172,22 +174,22 @@ fn address(given: Option<&str>, usual: &str) -> Result<String, String> {
     }
 }
 
-fn milliseconds(name: &str, given: Option<i64>, usual: u64) -> Result<Duration, String> {
-    let Some(given) = given else {
-        return Ok(Duration::from_millis(usual));
+fn milliseconds(name: &str, value: Option<i64>, default: u64) -> Result<Duration, String> {
+    let Some(value) = value else {
+        return Ok(Duration::from_millis(default));
     };
-    match u64::try_from(given) {
-        Ok(time) if (1..=MOST_MILLISECONDS).contains(&given) => Ok(Duration::from_millis(time)),
+    match u64::try_from(value) {
+        Ok(time) if (1..=MOST_MILLISECONDS).contains(&value) => Ok(Duration::from_millis(time)),
         _ => Err(format!("`{name}` must be 1 to {MOST_MILLISECONDS}")),
     }
 }
 
-fn count(name: &str, given: Option<i64>, usual: usize) -> Result<usize, String> {
-    let Some(given) = given else {
-        return Ok(usual);
+fn count(name: &str, value: Option<i64>, default: usize) -> Result<usize, String> {
+    let Some(value) = value else {
+        return Ok(default);
     };
-    match usize::try_from(given) {
-        Ok(count) if (1..=MOST_WAITING).contains(&given) => Ok(count),
+    match usize::try_from(value) {
+        Ok(count) if (1..=MOST_WAITING).contains(&value) => Ok(count),
         _ => Err(format!("`{name}` must be 1 to {MOST_WAITING}")),
     }
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::secret::Secret;
 
 /// Default algorithm of a key.
-const USUAL_ALGORITHM: &str = "RS256";
+const DEFAULT_ALGORITHM: &str = "RS256";
 
 /// Signature algorithms that keys may name.
 const ALGORITHMS: [&str; 12] = [
@@ -28,7 +28,7 @@ pub(crate) struct Key {
 impl Key {
     /// Signature algorithm.
     pub(crate) fn algorithm(&self) -> &str {
-        self.algorithm.as_deref().unwrap_or(USUAL_ALGORITHM)
+        self.algorithm.as_deref().unwrap_or(DEFAULT_ALGORITHM)
     }
 
     /// Private key that signs: PEM, or the secret of an HMAC.

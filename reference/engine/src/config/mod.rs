@@ -64,7 +64,7 @@ pub(super) struct Config {
     /// Configuration as policies see it: without secrets.
     pub(super) redacted: Value,
     /// Configuration as clients see it: with defaults and labels, without secrets.
-    pub(super) shown: Value,
+    pub(super) displayed: Value,
     /// Path segments of the decision of `POST /`.
     pub(super) default_decision: Vec<String>,
     /// Path segments of the decision that authorizes requests.
@@ -89,7 +89,7 @@ pub(super) struct Config {
 impl Config {
     /// Reads the boot configuration that the options specify.
     pub(super) fn read(options: &Options) -> Result<Value, StartError> {
-        let mut given = match &options.config_file {
+        let mut document = match &options.config_file {
             Some(file) => read(file)?,
             None => Value::from(Object::new()),
         };
@@ -102,26 +102,26 @@ impl Config {
             for text in overrides {
                 set::apply(&mut over, text, from_file)
                     .and_then(|()| {
-                        overlay(&mut given, &over);
-                        raw::check(given.to_string().as_bytes())
+                        overlay(&mut document, &over);
+                        raw::check(document.to_string().as_bytes())
                     })
-                    .map_err(|why| StartError::new(format!("{flag} `{text}`: {why}")))?;
+                    .map_err(|error| StartError::new(format!("{flag} `{text}`: {error}")))?;
             }
         }
         for (at, address) in options.addresses().enumerate() {
             let bundle = addressed(at + 1, address)
                 .ok_or_else(|| StartError::new(format!("invalid bundle address `{address}`")))?;
-            overlay(&mut given, &bundle);
+            overlay(&mut document, &bundle);
         }
-        Ok(given)
+        Ok(document)
     }
 
     /// Parses the configuration of the instance with this id.
-    pub(super) fn of(given: &Value, id: &str) -> Result<Self, String> {
-        let shape = RawConfig::of(given.to_string().as_bytes())?;
+    pub(super) fn of(document: &Value, id: &str) -> Result<Self, String> {
+        let shape = RawConfig::of(document.to_string().as_bytes())?;
         let default_decision = shape.default_decision.as_deref().unwrap_or(DECISION);
         let authorization = shape.default_authorization_decision.as_deref();
-        let redacted = without_secrets(given);
+        let redacted = without_secrets(document);
         Ok(Self {
             default_decision: segments(default_decision),
             default_authorization_decision: segments(authorization.unwrap_or(AUTHORIZATION)),
@@ -130,7 +130,7 @@ impl Config {
             gzip_threshold: shape.gzip_threshold(),
             gzip_level: shape.gzip_level(),
             buckets: shape.buckets().map(<[_]>::to_vec),
-            shown: with_defaults(&redacted, id),
+            displayed: with_defaults(&redacted, id),
             redacted,
             caches: shape.caches()?,
             plugins: shape.plugins()?,
@@ -141,8 +141,8 @@ impl Config {
     pub(super) fn discovered_by(mut self, boot: &Self) -> Self {
         self.plugins.discovery.clone_from(&boot.plugins.discovery);
         if let Some(section) = boot.redacted.get("discovery") {
-            for whole in [&mut self.redacted, &mut self.shown] {
-                if let Some(members) = whole.as_object_mut() {
+            for document in [&mut self.redacted, &mut self.displayed] {
+                if let Some(members) = document.as_object_mut() {
                     members.insert("discovery", section.clone());
                 }
             }
@@ -152,7 +152,7 @@ impl Config {
 
     /// Labels of this instance.
     pub(super) fn labels(&self) -> &Value {
-        self.shown.get("labels").unwrap_or(&Value::Null)
+        self.displayed.get("labels").unwrap_or(&Value::Null)
     }
 }
 
@@ -171,7 +171,7 @@ impl Config {
             gzip_level: nothing.gzip_level(),
             buckets: None,
             redacted: Value::from(Object::new()),
-            shown: with_defaults(&Value::from(Object::new()), id),
+            displayed: with_defaults(&Value::from(Object::new()), id),
         }
     }
 }
@@ -208,20 +208,22 @@ fn addressed(number: usize, address: &str) -> Option<Value> {
         ("resource", Value::from(resource)),
         ("persist", Value::Bool(true)),
     ]);
-    let whole = [("services", named(service)), ("bundles", named(bundle))];
-    Some(Value::object(whole))
+    let sections = [("services", named(service)), ("bundles", named(bundle))];
+    Some(Value::object(sections))
 }
 
 /// Logs the keys of a configuration that have no effect.
-pub(super) fn warn(given: &Value) {
+pub(super) fn warn(document: &Value) {
     for path in WITHOUT_EFFECT {
-        let set = path.iter().try_fold(given, |value, name| value.get(name));
+        let set = path
+            .iter()
+            .try_fold(document, |value, name| value.get(name));
         if set.is_some() {
             let key = path.join(".");
             warn!(key, "this key of the configuration has no effect");
         }
     }
-    for key in raw::unknown_keys(&given.to_string()) {
+    for key in raw::unknown_keys(&document.to_string()) {
         warn!(
             key,
             "this key of the configuration is not known and has no effect"
@@ -231,8 +233,8 @@ pub(super) fn warn(given: &Value) {
 
 /// Reads the document of a configuration file.
 fn read(file: &Path) -> Result<Value, StartError> {
-    let refused = |why: &dyn std::fmt::Display| {
-        StartError::new(format!("configuration file `{}`: {why}", file.display()))
+    let refused = |error: &dyn std::fmt::Display| {
+        StartError::new(format!("configuration file `{}`: {error}", file.display()))
     };
     let text = fs::read_to_string(file).map_err(|source| refused(&source))?;
     let text = expand(&text);
@@ -240,7 +242,7 @@ fn read(file: &Path) -> Result<Value, StartError> {
         .extension()
         .is_some_and(|extension| extension == "json");
     let document = if json {
-        raw::check(text.as_bytes()).map_err(|why| refused(&why))?;
+        raw::check(text.as_bytes()).map_err(|error| refused(&error))?;
         from_json(text.as_bytes()).map_err(|source| refused(&source))?
     } else {
         let document = from_yaml(text.as_bytes()).map_err(|source| refused(&source));
@@ -249,7 +251,7 @@ fn read(file: &Path) -> Result<Value, StartError> {
             (Ok(document), true) => raw::check(document.to_string().as_bytes()),
             _ => raw::check_yaml(&text),
         };
-        checked.map_err(|why| refused(&why))?;
+        checked.map_err(|error| refused(&error))?;
         document?
     };
     match document {

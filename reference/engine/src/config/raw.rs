@@ -182,7 +182,9 @@ impl RawConfig {
     /// Limits of the caches that evaluations share.
     pub(super) fn caches(&self) -> Result<CacheLimits, String> {
         match &self.caching {
-            Some(caching) => caching.limits().map_err(|why| format!("caching: {why}")),
+            Some(caching) => caching
+                .limits()
+                .map_err(|error| format!("caching: {error}")),
             None => Ok(CacheLimits::default()),
         }
     }
@@ -211,7 +213,7 @@ impl RawConfig {
         let status = self.status.as_ref().map(|shape| shape.status(known));
         let tracing = self.distributed_tracing.as_ref();
         let tracing = tracing.map(RawDistributedTracing::settings).transpose();
-        let at = |section: &'static str| move |why: String| format!("{section}: {why}");
+        let at = |section: &'static str| move |reason: String| format!("{section}: {reason}");
         Ok(Plugins {
             bundles: self.bundles(known)?,
             discovery: discovery.transpose().map_err(at("discovery"))?,
@@ -232,7 +234,7 @@ impl RawConfig {
         let only = only.iter().map(|(name, bundle)| (name, bundle));
         let sources = only.chain(bundles).map(|(name, bundle)| {
             let source = bundle.source(name, known);
-            let source = source.map_err(|why| format!("bundles: `{name}`: {why}"))?;
+            let source = source.map_err(|error| format!("bundles: `{name}`: {error}"))?;
             Ok((name.clone(), source))
         });
         sources.collect()
@@ -254,24 +256,24 @@ impl RawConfig {
     }
 
     pub(super) fn max_body(&self) -> usize {
-        let given = self.decoding().and_then(|decoding| decoding.max_length);
-        given.unwrap_or(DEFAULT_MAX_BODY)
+        let max_length = self.decoding().and_then(|decoding| decoding.max_length);
+        max_length.unwrap_or(DEFAULT_MAX_BODY)
     }
 
     pub(super) fn max_decoded_body(&self) -> usize {
         let gzip = self.decoding().and_then(|decoding| decoding.gzip.as_ref());
-        let given = gzip.and_then(|gzip| gzip.max_length);
-        given.unwrap_or(DEFAULT_MAX_DECODED_BODY)
+        let max_length = gzip.and_then(|gzip| gzip.max_length);
+        max_length.unwrap_or(DEFAULT_MAX_DECODED_BODY)
     }
 
     pub(super) fn gzip_threshold(&self) -> usize {
-        let given = self.gzip_encoding().and_then(|gzip| gzip.min_length);
-        given.unwrap_or(DEFAULT_GZIP_THRESHOLD)
+        let min_length = self.gzip_encoding().and_then(|gzip| gzip.min_length);
+        min_length.unwrap_or(DEFAULT_GZIP_THRESHOLD)
     }
 
     pub(super) fn gzip_level(&self) -> u32 {
-        let given = self.gzip_encoding().and_then(|gzip| gzip.compression_level);
-        given.unwrap_or(DEFAULT_GZIP_LEVEL)
+        let level = self.gzip_encoding().and_then(|gzip| gzip.compression_level);
+        level.unwrap_or(DEFAULT_GZIP_LEVEL)
     }
 }
 
@@ -289,12 +291,12 @@ pub(super) fn unknown_keys(json: &str) -> Vec<String> {
 /// Unknown keys as paths of names and indices, if the configuration can be parsed.
 pub(super) fn unknown_paths(json: &str) -> Option<Vec<Vec<String>>> {
     let mut unknown = Vec::new();
-    let whole = each_unknown(json, |path| {
+    let is_valid = each_unknown(json, |path| {
         let mut segments = Vec::new();
         push_segments(path, &mut segments);
         unknown.push(segments);
     });
-    whole.then_some(unknown)
+    is_valid.then_some(unknown)
 }
 
 /// Reports each unknown key; returns whether the whole configuration could be parsed.

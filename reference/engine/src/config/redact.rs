@@ -29,53 +29,53 @@ const ADDRESSES: [&str; 4] = ["address", "prefix", "resource", "url"];
 
 /// Configuration without secrets, as policies see it. Of unknown keys only the names are shown: a
 /// value may be a secret under a misspelt name.
-pub(crate) fn without_secrets(given: &Value) -> Value {
-    let mut shown = Value::from(given.as_object().cloned().unwrap_or_default());
-    match unknown_paths(&given.to_string()) {
-        Some(unknown) => unknown.iter().for_each(|path| hide_at(&mut shown, path)),
-        None => hide(&mut shown),
+pub(crate) fn without_secrets(document: &Value) -> Value {
+    let mut redacted = Value::from(document.as_object().cloned().unwrap_or_default());
+    match unknown_paths(&document.to_string()) {
+        Some(unknown) => unknown.iter().for_each(|path| hide_at(&mut redacted, path)),
+        None => hide(&mut redacted),
     }
-    OPAQUE.iter().for_each(|path| hide_at(&mut shown, path));
-    let mut shown = shown.as_object().cloned().unwrap_or_default();
+    OPAQUE.iter().for_each(|path| hide_at(&mut redacted, path));
+    let mut redacted = redacted.as_object().cloned().unwrap_or_default();
     for (section, secrets) in SECRETS {
-        if let Some(content) = shown.get_mut(section) {
+        if let Some(content) = redacted.get_mut(section) {
             remove(content, secrets, 0);
         }
     }
-    each(&mut shown, "services", |service| {
+    each(&mut redacted, "services", |service| {
         if let Some(headers) = service.get_mut("headers") {
             hide(headers);
         }
     });
-    for (section, content) in shown.iter_mut() {
+    for (section, content) in redacted.iter_mut() {
         if section.as_str() != Some(LABELS) {
             addresses(content);
         }
     }
-    Value::from(shown)
+    Value::from(redacted)
 }
 
 /// Returns a configuration without secrets in the form that clients of the instance with this id
 /// see: with defaults and labels.
-pub(super) fn with_defaults(shown: &Value, id: &str) -> Value {
-    let mut shown = shown.as_object().cloned().unwrap_or_default();
+pub(super) fn with_defaults(document: &Value, id: &str) -> Value {
+    let mut document = document.as_object().cloned().unwrap_or_default();
     for (name, default) in [
         ("default_decision", DECISION),
         ("default_authorization_decision", AUTHORIZATION),
     ] {
-        shown.insert_if_missing(name, || Value::from(default));
+        document.insert_if_missing(name, || Value::from(default));
     }
-    shown.insert_if_missing("labels", || Value::from(Object::new()));
-    if let Some(labels) = shown.get_mut("labels").and_then(Value::as_object_mut) {
+    document.insert_if_missing("labels", || Value::from(Object::new()));
+    if let Some(labels) = document.get_mut("labels").and_then(Value::as_object_mut) {
         labels.insert("id", Value::from(id));
         labels.insert("version", Value::from(env!("CARGO_PKG_VERSION")));
     }
-    Value::from(shown)
+    Value::from(document)
 }
 
 /// Applies a change to each entry of a section, which is an object or an array.
-fn each(shown: &mut Object, section: &str, mut change: impl FnMut(&mut Object)) {
-    let things: Box<dyn Iterator<Item = &mut Value>> = match shown.get_mut(section) {
+fn each(document: &mut Object, section: &str, mut change: impl FnMut(&mut Object)) {
+    let things: Box<dyn Iterator<Item = &mut Value>> = match document.get_mut(section) {
         Some(Value::Object(named)) => Box::new(named.values_mut()),
         Some(Value::Array(items)) => Box::new(items.iter_mut()),
         _ => return,
@@ -139,9 +139,9 @@ fn addresses(content: &mut Value) {
         Value::Object(members) => {
             for (name, member) in members.iter_mut() {
                 let is_address = name.as_str().is_some_and(|name| ADDRESSES.contains(&name));
-                let shown = member.as_str().filter(|_| is_address).and_then(redact_url);
-                match shown {
-                    Some(shown) => *member = Value::from(shown),
+                let redacted = member.as_str().filter(|_| is_address).and_then(redact_url);
+                match redacted {
+                    Some(redacted) => *member = Value::from(redacted),
                     None => addresses(member),
                 }
             }
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_shown_by_name() -> Result<(), Box<dyn std::error::Error>> {
-        for (given, expected) in [
+        for (document, expected) in [
             (
                 r#"{"services":{"s":{"Credentials":{"bearer":{"token":"PW"}},"HEADERS":{"a":["PW",1,true,null]},"url":"//u:PW@h"}}}"#,
                 r#"{"services":{"s":{"Credentials":{"bearer":{"token":"***"}},"HEADERS":{"a":["***","***","***",null]},"url":"//***@h"}}}"#,
@@ -256,8 +256,8 @@ mod tests {
                 r#"{"keys":["***"],"labels":{"a":"***"}}"#,
             ),
         ] {
-            let shown = without_secrets(&from_json(given.as_bytes())?);
-            assert_eq!(shown.to_string(), expected);
+            let redacted = without_secrets(&from_json(document.as_bytes())?);
+            assert_eq!(redacted.to_string(), expected);
         }
         Ok(())
     }

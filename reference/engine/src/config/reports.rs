@@ -11,16 +11,16 @@ use super::seconds::{Delay, Seconds, Trigger};
 use super::segments;
 
 /// Default minimum and maximum seconds between two uploads of decisions.
-const USUAL_DELAY: [u64; 2] = [300, 600];
+const DEFAULT_DELAY: [u64; 2] = [300, 600];
 
 /// Default maximum bytes of an upload.
-const USUAL_UPLOAD: usize = 32 << 10;
+const DEFAULT_UPLOAD: usize = 32 << 10;
 
 /// Default maximum number of decisions in a buffer that counts decisions.
-const USUAL_EVENTS: usize = 10_000;
+const DEFAULT_EVENTS: usize = 10_000;
 
 /// Default maximum bytes of decisions in a buffer that counts bytes.
-const USUAL_BYTES: usize = 256 << 20;
+const DEFAULT_BYTES: usize = 256 << 20;
 
 /// Default paths of the mask and drop policies.
 const MASK: &str = "/system/log/mask";
@@ -154,8 +154,9 @@ impl RawDecisionLogs {
         if upload.is_none() && !self.console {
             return Ok(None);
         }
-        let path =
-            |given: &Option<String>, usual: &str| segments(given.as_deref().unwrap_or(usual));
+        let path = |configured: &Option<String>, default: &str| {
+            segments(configured.as_deref().unwrap_or(default))
+        };
         let http = self
             .request_context
             .as_ref()
@@ -180,11 +181,11 @@ impl RawDecisionLogs {
         let delay = Delay::of(
             reporting.min_delay_seconds,
             reporting.max_delay_seconds,
-            USUAL_DELAY,
+            DEFAULT_DELAY,
         )?;
         let (events, bytes) = reporting.memory()?;
         let disk = reporting.disk(persistence)?;
-        let chunk = reporting.upload_size_limit_bytes.unwrap_or(USUAL_UPLOAD);
+        let chunk = reporting.upload_size_limit_bytes.unwrap_or(DEFAULT_UPLOAD);
         for (name, value) in [
             ("buffer_size_limit_bytes", bytes),
             ("buffer_size_limit_events", events),
@@ -221,8 +222,8 @@ impl RawReporting {
         let (events, bytes) = (self.buffer_size_limit_events, self.buffer_size_limit_bytes);
         let rate = self.max_decisions_per_second;
         if bytes.is_some() && rate.is_some() {
-            let why = "either `buffer_size_limit_bytes` or `max_decisions_per_second`";
-            return Err(why.to_owned());
+            let reason = "either `buffer_size_limit_bytes` or `max_decisions_per_second`";
+            return Err(reason.to_owned());
         }
         if rate.is_some_and(|rate| !rate.is_finite() || rate <= 0.0) {
             return Err("`max_decisions_per_second` must be greater than 0".to_owned());
@@ -235,9 +236,11 @@ impl RawReporting {
                 Err("`buffer_size_limit_bytes` needs the buffer type `size`".to_owned())
             }
             (BufferType::Size | BufferType::Disk, None, bytes) => {
-                Ok((usize::MAX, bytes.unwrap_or(USUAL_BYTES)))
+                Ok((usize::MAX, bytes.unwrap_or(DEFAULT_BYTES)))
             }
-            (BufferType::Event, events, None) => Ok((events.unwrap_or(USUAL_EVENTS), USUAL_BYTES)),
+            (BufferType::Event, events, None) => {
+                Ok((events.unwrap_or(DEFAULT_EVENTS), DEFAULT_BYTES))
+            }
         }
     }
 
@@ -258,14 +261,14 @@ impl RawReporting {
 }
 
 /// Service that receives the reports: the named one, or else the first one, unless the reports have
-/// another receiver (`told`).
+/// another receiver (`has_local_output`).
 fn reporter(
     name: Option<&str>,
-    told: bool,
+    has_local_output: bool,
     known: BundleContext<'_>,
 ) -> Result<Option<String>, String> {
     match name {
-        None if told || known.services.iter().len() == 0 => Ok(None),
+        None if has_local_output || known.services.iter().len() == 0 => Ok(None),
         name => known.service(name, true).map(Some),
     }
 }
@@ -323,9 +326,9 @@ impl RawStatus {
     /// Validated settings, if the reports have a receiver.
     pub(super) fn status(&self, known: BundleContext<'_>) -> Result<Option<Status>, String> {
         let buckets = self.buckets()?;
-        let told = self.console || self.prometheus;
-        let service = reporter(self.service.as_deref(), told, known)?;
-        if service.is_none() && !told {
+        let has_local_output = self.console || self.prometheus;
+        let service = reporter(self.service.as_deref(), has_local_output, known)?;
+        if service.is_none() && !has_local_output {
             return Ok(None);
         }
         let path = match &self.partition_name {

@@ -36,13 +36,13 @@ impl Delay {
     pub(super) fn of(
         least: Option<Seconds>,
         most: Option<Seconds>,
-        usual: [u64; 2],
+        default: [u64; 2],
     ) -> Result<Self, String> {
-        let [usual_least, usual_most] = usual.map(Duration::from_secs);
+        let [default_min, default_max] = default.map(Duration::from_secs);
         match (least, most) {
             (None, None) => Ok(Self {
-                least: usual_least,
-                most: usual_most,
+                least: default_min,
+                most: default_max,
             }),
             (Some(_), None) => Err("`max_delay_seconds` is missing".to_owned()),
             (None, Some(_)) => Err("`min_delay_seconds` is missing".to_owned()),

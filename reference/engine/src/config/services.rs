@@ -37,7 +37,7 @@ impl Services {
     pub(super) fn take_keys(&mut self, keys: &BTreeMap<String, Key>) -> Result<(), String> {
         for service in &mut self.0 {
             let taken = service.credentials.take_keys(keys);
-            taken.map_err(|why| format!("services: `{}`: {why}", service.name))?;
+            taken.map_err(|error| format!("services: `{}`: {error}", service.name))?;
         }
         Ok(())
     }
@@ -98,11 +98,11 @@ impl Service {
 
     /// Validates the service; the error names the invalid member.
     pub(super) fn check(&self) -> Result<(), String> {
-        let wrong = |why: &str| Err(format!("services: `{}`: {why}", self.name));
+        let wrong = |reason: &str| Err(format!("services: `{}`: {reason}", self.name));
         if !is_http(&self.url) {
             return wrong("`url` must be an HTTP address");
         }
-        self.credentials.check().or_else(|why| wrong(&why))
+        self.credentials.check().or_else(|reason| wrong(&reason))
     }
 }
 

@@ -25,13 +25,13 @@ pub(super) fn apply(config: &mut Value, text: &str, from_file: bool) -> Result<(
         let (Some(key), true) = (sides.first(), sides.len() > 1) else {
             return Err(format!("`{assignment}` has no `=`"));
         };
-        let given = assignment.get(key.len() + 1..).unwrap_or_default();
+        let operand = assignment.get(key.len() + 1..).unwrap_or_default();
         let value = if from_file {
-            let content = fs::read_to_string(given);
-            let content = content.map_err(|source| format!("`{given}`: {source}"))?;
+            let content = fs::read_to_string(operand);
+            let content = content.map_err(|source| format!("`{operand}`: {source}"))?;
             Value::from(content.trim())
         } else {
-            value(given)
+            value(operand)
         };
         place(config, &steps(key)?, value)?;
     }
@@ -61,17 +61,17 @@ fn split(text: &str, separator: char) -> Vec<String> {
 }
 
 /// Removes the backslashes that escape characters of a string.
-fn plain(text: &str) -> String {
+fn unescape(text: &str) -> String {
     let mut chars = text.chars();
-    let mut plain = String::new();
+    let mut unescaped = String::new();
     while let Some(char) = chars.next() {
-        plain.extend(if char == '\\' {
+        unescaped.extend(if char == '\\' {
             chars.next()
         } else {
             Some(char)
         });
     }
-    plain
+    unescaped
 }
 
 /// Parses an array in braces, a boolean, `null`, an integer, or else a string.
@@ -90,9 +90,9 @@ fn value(text: &str) -> Value {
         "null" => Value::Null,
         number if number == "0" || !number.starts_with('0') => match number.parse::<i64>() {
             Ok(number) => Value::Number(Number::from(number)),
-            Err(_) => Value::from(plain(text)),
+            Err(_) => Value::from(unescape(text)),
         },
-        _ => Value::from(plain(text)),
+        _ => Value::from(unescape(text)),
     }
 }
 
@@ -105,7 +105,7 @@ fn steps(key: &str) -> Result<Vec<Step>, String> {
         if name.is_empty() {
             return Err("a key is empty".to_owned());
         }
-        steps.push(Step::Name(plain(&name)));
+        steps.push(Step::Name(unescape(&name)));
         for piece in pieces {
             let index = piece.strip_suffix(']').and_then(|index| index.parse().ok());
             match index.filter(|index| *index <= MAX_INDEX) {

@@ -16,8 +16,8 @@ pub(crate) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiErr
         return Ok(unhealthy("not all configured bundles have been activated"));
     }
     let excluded = |plugin: &str| {
-        let mut given = request.query.iter();
-        given.any(|(name, value)| name == "exclude-plugin" && value == plugin)
+        let mut parameters = request.query.iter();
+        parameters.any(|(name, value)| name == "exclude-plugin" && value == plugin)
     };
     let counts = |(plugin, fine): (&str, bool)| fine || excluded(plugin);
     if request.flag("plugins") && !statuses.plugins().into_iter().all(counts) {

@@ -17,14 +17,14 @@ const GLANCE: Duration = Duration::from_millis(20);
 /// When the evaluation is cancelled.
 pub(super) fn receive<T>(
     sent: &Receiver<T>,
-    wanted: Cancellation<'_>,
+    check_cancelled: Cancellation<'_>,
 ) -> Result<Option<T>, AbortReason> {
     offload(|| {
         loop {
             match sent.recv_timeout(GLANCE) {
                 Ok(received) => return Ok(Some(received)),
                 Err(RecvTimeoutError::Disconnected) => return Ok(None),
-                Err(RecvTimeoutError::Timeout) => wanted()?,
+                Err(RecvTimeoutError::Timeout) => check_cancelled()?,
             }
         }
     })
@@ -34,11 +34,11 @@ pub(super) fn receive<T>(
 ///
 /// # Errors
 /// When the evaluation is cancelled.
-pub(super) fn pause(time: Duration, wanted: Cancellation<'_>) -> Result<(), AbortReason> {
-    let begun = Instant::now();
+pub(super) fn pause(time: Duration, check_cancelled: Cancellation<'_>) -> Result<(), AbortReason> {
+    let started = Instant::now();
     offload(|| {
-        while begun.elapsed() < time {
-            wanted()?;
+        while started.elapsed() < time {
+            check_cancelled()?;
             std::thread::sleep(GLANCE.min(time));
         }
         Ok(())

@@ -22,7 +22,7 @@ static RUNTIME: LazyLock<Option<Runtime>> = LazyLock::new(|| {
 pub(super) fn send(
     mut request: HttpRequest,
     span: Option<&RequestSpan>,
-    wanted: Cancellation<'_>,
+    check_cancelled: Cancellation<'_>,
 ) -> Result<HttpResponse, HostError> {
     let client = connection::client(&mut request)?;
     let Some(runtime) = RUNTIME.as_ref() else {
@@ -39,14 +39,14 @@ pub(super) fn send(
                 .await
                 .unwrap_or(Err(HostError::TimedOut)),
         };
-        if let (Some(span), Err(why)) = (&span, &outcome) {
-            span.failed(format!("{why:?}"));
+        if let (Some(span), Err(error)) = (&span, &outcome) {
+            span.failed(format!("{error:?}"));
         }
         // The span ends before the evaluation continues.
         let _ = { span };
         sent.send(outcome).ok();
     });
-    let outcome = block_on::receive(&received, wanted).inspect_err(|_| task.abort())?;
+    let outcome = block_on::receive(&received, check_cancelled).inspect_err(|_| task.abort())?;
     let broken = || Err(HostError::Broken("the request was aborted".to_owned()));
     outcome.unwrap_or_else(broken)
 }

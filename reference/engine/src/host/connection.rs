@@ -10,8 +10,8 @@ use reqwest::{Client, ClientBuilder, redirect};
 use super::tls;
 
 /// Client of all requests without special connection options; it reuses connections.
-static USUAL: LazyLock<Option<Client>> = LazyLock::new(|| {
-    let config = tls::usual().ok()?;
+static DEFAULT_CLIENT: LazyLock<Option<Client>> = LazyLock::new(|| {
+    let config = tls::default_config().ok()?;
     builder().tls_backend_preconfigured(config).build().ok()
 });
 
@@ -27,7 +27,10 @@ pub(super) fn client(request: &mut HttpRequest) -> Result<Client, HostError> {
     let client = if let Some(path) = request.socket.take() {
         // A client without TLS cannot be built, although Unix sockets do not use it.
         let client = unix(builder(), path);
-        client.tls_backend_preconfigured(tls::usual()?).build().ok()
+        client
+            .tls_backend_preconfigured(tls::default_config()?)
+            .build()
+            .ok()
     } else if let Some(tls) = request.tls.take() {
         let mut client = builder().pool_max_idle_per_host(0);
         let name = request.server_name.take();
@@ -39,7 +42,7 @@ pub(super) fn client(request: &mut HttpRequest) -> Result<Client, HostError> {
             .build()
             .ok()
     } else {
-        USUAL.clone()
+        DEFAULT_CLIENT.clone()
     };
     client.ok_or_else(|| HostError::Broken("no connections can be made".to_owned()))
 }

@@ -47,12 +47,16 @@ impl Host for SystemHost {
     fn send(
         &self,
         request: HttpRequest,
-        wanted: Cancellation<'_>,
+        check_cancelled: Cancellation<'_>,
     ) -> Result<HttpResponse, HostError> {
-        client::send(request, self.span.as_ref(), wanted)
+        client::send(request, self.span.as_ref(), check_cancelled)
     }
 
-    fn addresses(&self, name: &str, wanted: Cancellation<'_>) -> Result<Vec<IpAddr>, HostError> {
+    fn addresses(
+        &self,
+        name: &str,
+        check_cancelled: Cancellation<'_>,
+    ) -> Result<Vec<IpAddr>, HostError> {
         // The resolver cannot be interrupted, so it runs in a thread that may be abandoned.
         let (found, finds) = channel();
         let name = name.to_owned();
@@ -60,7 +64,7 @@ impl Host for SystemHost {
             found.send(connection::addresses(&name, 0)).ok();
         });
         resolver.map_err(|wrong| HostError::Broken(wrong.to_string()))?;
-        let addresses = block_on::receive(&finds, wanted)?.unwrap_or_default();
+        let addresses = block_on::receive(&finds, check_cancelled)?.unwrap_or_default();
         Ok(addresses.iter().map(|address| address.ip()).collect())
     }
 
@@ -76,7 +80,7 @@ impl Host for SystemHost {
         self.runtime.clone()
     }
 
-    fn pause(&self, time: Duration, wanted: Cancellation<'_>) -> Result<(), AbortReason> {
-        block_on::pause(time, wanted)
+    fn pause(&self, time: Duration, check_cancelled: Cancellation<'_>) -> Result<(), AbortReason> {
+        block_on::pause(time, check_cancelled)
     }
 }

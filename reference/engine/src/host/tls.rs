@@ -13,19 +13,19 @@ use rustls::{
 };
 use rustls_platform_verifier::Verifier;
 
-fn wrong(why: impl ToString) -> HostError {
-    HostError::Refused(why.to_string())
+fn wrong(reason: impl ToString) -> HostError {
+    HostError::Refused(reason.to_string())
 }
 
 /// TLS configuration of connections without special options.
-pub(super) fn usual() -> Result<ClientConfig, HostError> {
+pub(super) fn default_config() -> Result<ClientConfig, HostError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    usual_by(Verifier::new(Arc::clone(&provider)).ok(), provider)
+    config_with_verifier(Verifier::new(Arc::clone(&provider)).ok(), provider)
 }
 
 /// TLS configuration of connections without special options. `system` verifies certificates by the
 /// CA certificates of the system; without it, only plain connections are possible.
-pub(super) fn usual_by(
+pub(super) fn config_with_verifier(
     system: Option<Verifier>,
     provider: Arc<CryptoProvider>,
 ) -> Result<ClientConfig, HostError> {

@@ -85,19 +85,21 @@ impl EvaluationLimits {
 
     /// Limits of an evaluation that begins now, on a thread that may block.
     pub(super) fn begin(self: &Arc<Self>) -> Limits {
-        let begun = Instant::now();
+        let started = Instant::now();
         let lease = Lease {
             limits: Arc::clone(self),
-            begun,
-            held: Mutex::new(LeaseState {
+            started,
+            state: Mutex::new(LeaseState {
                 slot: None,
-                since: begun,
-                made: 0,
+                since: started,
+                unreserved: 0,
                 memory: 0,
             }),
         };
         Limits {
-            deadline: self.timeout.and_then(|timeout| begun.checked_add(timeout)),
+            deadline: self
+                .timeout
+                .and_then(|timeout| started.checked_add(timeout)),
             values: self.values,
             inline: false,
             governor: Some(Arc::new(lease)),
@@ -128,8 +130,8 @@ pub(super) fn inline(deadline: Instant) -> Limits {
 #[derive(Debug)]
 struct Lease {
     limits: Arc<EvaluationLimits>,
-    begun: Instant,
-    held: Mutex<LeaseState>,
+    started: Instant,
+    state: Mutex<LeaseState>,
 }
 
 #[derive(Debug)]
@@ -138,7 +140,7 @@ struct LeaseState {
     /// Time at which the evaluation acquired its slot.
     since: Instant,
     /// Bytes that the evaluation has allocated, but not reserved yet.
-    made: u64,
+    unreserved: u64,
     /// Bytes that the evaluation has reserved.
     memory: u64,
 }
@@ -150,8 +152,8 @@ enum Slot {
 }
 
 impl Lease {
-    fn held(&self) -> MutexGuard<'_, LeaseState> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, LeaseState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn slots(&self, slot: Slot) -> &Slots {
@@ -161,8 +163,8 @@ impl Lease {
         }
     }
 
-    fn give(&self, held: &mut LeaseState) {
-        if let Some(slot) = held.slot.take() {
+    fn give(&self, state: &mut LeaseState) {
+        if let Some(slot) = state.slot.take() {
             self.slots(slot).give();
         }
     }
@@ -170,41 +172,41 @@ impl Lease {
     /// Reserves memory for the bytes allocated so far, possibly after waiting without a slot.
     fn pay(
         &self,
-        held: &mut LeaseState,
-        wanted: &dyn Fn() -> Result<(), AbortReason>,
+        state: &mut LeaseState,
+        check_cancelled: &dyn Fn() -> Result<(), AbortReason>,
     ) -> Result<(), AbortReason> {
-        let begun = Instant::now();
-        while !self.limits.take(held.made) {
-            self.give(held);
-            if begun.elapsed() >= MEMORY_TIMEOUT {
+        let started = Instant::now();
+        while !self.limits.take(state.unreserved) {
+            self.give(state);
+            if started.elapsed() >= MEMORY_TIMEOUT {
                 return Err(AbortReason::Memory);
             }
-            wanted()?;
+            check_cancelled()?;
             thread::sleep(MEMORY_POLL);
         }
-        held.memory += std::mem::take(&mut held.made);
+        state.memory += std::mem::take(&mut state.unreserved);
         Ok(())
     }
 
     /// Acquires a slot for a short or long evaluation, by its time so far, possibly after waiting.
     fn work(
         &self,
-        held: &mut LeaseState,
-        wanted: &dyn Fn() -> Result<(), AbortReason>,
+        state: &mut LeaseState,
+        check_cancelled: &dyn Fn() -> Result<(), AbortReason>,
     ) -> Result<(), AbortReason> {
-        let right = match self.begun.elapsed() < SHORT {
+        let right = match self.started.elapsed() < SHORT {
             true => Slot::Short,
             false => Slot::Long,
         };
-        let stays = held.slot == Some(right)
+        let stays = state.slot == Some(right)
             && (right == Slot::Short
-                || held.since.elapsed() < SLICE
+                || state.since.elapsed() < SLICE
                 || !self.slots(right).are_awaited());
         if !stays {
-            self.give(held);
-            self.slots(right).take(wanted)?;
-            held.slot = Some(right);
-            held.since = Instant::now();
+            self.give(state);
+            self.slots(right).take(check_cancelled)?;
+            state.slot = Some(right);
+            state.since = Instant::now();
         }
         Ok(())
     }
@@ -213,27 +215,27 @@ impl Lease {
 impl Governor for Lease {
     fn checkpoint(
         &self,
-        made: u64,
-        wanted: &dyn Fn() -> Result<(), AbortReason>,
+        unreserved: u64,
+        check_cancelled: &dyn Fn() -> Result<(), AbortReason>,
     ) -> Result<(), AbortReason> {
-        let mut held = self.held();
-        held.made = held.made.saturating_add(made);
-        if held.made >= PIECE {
-            self.pay(&mut held, wanted)?;
+        let mut state = self.state();
+        state.unreserved = state.unreserved.saturating_add(unreserved);
+        if state.unreserved >= PIECE {
+            self.pay(&mut state, check_cancelled)?;
         }
-        self.work(&mut held, wanted)
+        self.work(&mut state, check_cancelled)
     }
 
     fn rest(&self) {
-        self.give(&mut self.held());
+        self.give(&mut self.state());
     }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let mut held = self.held();
-        self.give(&mut held);
-        self.limits.taken.fetch_sub(held.memory, Ordering::Relaxed);
+        let mut state = self.state();
+        self.give(&mut state);
+        self.limits.taken.fetch_sub(state.memory, Ordering::Relaxed);
     }
 }
 
@@ -252,19 +254,19 @@ mod tests {
     fn memory_comes_back_when_an_evaluation_ends() {
         let limits = limits(3 * PIECE);
         let governor = |limits: Limits| limits.governor.ok_or(AbortReason::Cancelled);
-        let wanted = || Ok(());
+        let check_cancelled = || Ok(());
         let first = governor(limits.begin());
         let taken = first.map(|first| {
-            assert_eq!(first.checkpoint(2 * PIECE, &wanted), Ok(()));
+            assert_eq!(first.checkpoint(2 * PIECE, &check_cancelled), Ok(()));
             let second = governor(limits.begin());
-            let refused = second.and_then(|second| second.checkpoint(2 * PIECE, &wanted));
+            let refused = second.and_then(|second| second.checkpoint(2 * PIECE, &check_cancelled));
             assert_eq!(refused, Err(AbortReason::Memory));
         });
         assert_eq!(taken, Ok(()));
         assert_eq!(limits.taken.load(Ordering::Relaxed), 0);
         let third = governor(limits.begin());
         assert_eq!(
-            third.and_then(|it| it.checkpoint(2 * PIECE, &wanted)),
+            third.and_then(|it| it.checkpoint(2 * PIECE, &check_cancelled)),
             Ok(())
         );
     }

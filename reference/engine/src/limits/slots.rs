@@ -50,7 +50,7 @@ impl Slots {
     /// When the evaluation is cancelled.
     pub(super) fn take(
         &self,
-        wanted: &dyn Fn() -> Result<(), AbortReason>,
+        check_cancelled: &dyn Fn() -> Result<(), AbortReason>,
     ) -> Result<(), AbortReason> {
         let called = Arc::new(AtomicBool::new(false));
         {
@@ -69,7 +69,7 @@ impl Slots {
             if called.load(Ordering::Acquire) {
                 return Ok(());
             }
-            if let Err(ended) = wanted() {
+            if let Err(ended) = check_cancelled() {
                 let mut queue = self.queue();
                 if called.load(Ordering::Acquire) {
                     queue.pass();

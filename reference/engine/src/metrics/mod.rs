@@ -55,9 +55,9 @@ impl Totals {
 /// Measurements of one request.
 #[derive(Debug)]
 pub(super) struct Metrics {
-    begun: Instant,
+    started: Instant,
     /// Whether the response includes the measurements.
-    shown: bool,
+    requested: bool,
     /// Whether measurements are collected.
     measured: bool,
     instrumented: bool,
@@ -69,10 +69,10 @@ impl Metrics {
     /// `instrument`.
     pub(super) fn of_decision(request: &Request) -> Self {
         let instrumented = request.flag("instrument");
-        let shown = instrumented || request.flag("metrics");
+        let requested = instrumented || request.flag("metrics");
         Self {
-            shown,
-            measured: shown,
+            requested,
+            measured: requested,
             instrumented,
             ..Self::of_write(request)
         }
@@ -80,11 +80,11 @@ impl Metrics {
 
     /// Starts the measurements of a write if the request asks for them by `metrics`.
     pub(super) fn of_write(request: &Request) -> Self {
-        let shown = request.flag("metrics");
+        let requested = request.flag("metrics");
         Self {
-            begun: Instant::now(),
-            shown,
-            measured: shown,
+            started: Instant::now(),
+            requested,
+            measured: requested,
             instrumented: false,
             values: BTreeMap::new(),
         }
@@ -96,8 +96,8 @@ impl Metrics {
     }
 
     /// Whether the response includes the measurements.
-    pub(super) fn is_shown(&self) -> bool {
-        self.shown
+    pub(super) fn is_requested(&self) -> bool {
+        self.requested
     }
 
     /// Enables measurements even when the request does not ask for them.
@@ -110,9 +110,9 @@ impl Metrics {
         if !self.measured {
             return work();
         }
-        let begun = Instant::now();
+        let started = Instant::now();
         let done = work();
-        self.values.insert(name, nanoseconds(begun));
+        self.values.insert(name, nanoseconds(started));
         done
     }
 
@@ -150,13 +150,13 @@ impl Metrics {
     /// Returns all measurements, including the time since the request was received.
     pub(super) fn finish(&mut self) -> Value {
         let name = "timer_server_handler_ns";
-        self.values.insert(name, nanoseconds(self.begun));
+        self.values.insert(name, nanoseconds(self.started));
         self.to_value()
     }
 }
 
-fn nanoseconds(begun: Instant) -> u64 {
-    u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX)
+fn nanoseconds(started: Instant) -> u64 {
+    u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -182,9 +182,9 @@ mod tests {
         ] {
             get(path)?;
         }
-        let shown = get("/metrics")?;
-        let shown = shown.body.bytes();
-        let shown = String::from_utf8_lossy(&shown);
+        let text = get("/metrics")?;
+        let text = text.body.bytes();
+        let text = String::from_utf8_lossy(&text);
         for (labels, count) in [
             (r#"code="200",handler="v1/data",method="get""#, 2),
             (r#"code="200",handler="health",method="get""#, 1),
@@ -192,9 +192,9 @@ mod tests {
             (r#"code="404",handler="none",method="get""#, 1),
         ] {
             let line = format!("http_request_duration_seconds_count{{{labels}}} {count}\n");
-            assert!(shown.contains(&line), "{line} is not in {shown}");
+            assert!(text.contains(&line), "{line} is not in {text}");
         }
-        assert!(!shown.contains("secret"), "{shown}");
+        assert!(!text.contains("secret"), "{text}");
         Ok(())
     }
 }

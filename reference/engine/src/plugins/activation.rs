@@ -111,14 +111,14 @@ fn activate(
     let about =
         |(name, bundle): &(String, Bundle)| (name.clone(), bundle.manifest.revision.clone());
     let revisions: Vec<(String, String)> = bundles.iter().map(about).collect();
-    let begun = Instant::now();
+    let started = Instant::now();
     host.activate(bundles)?;
     for (name, revision) in revisions {
         statuses.update_bundle(&name, |status| {
             status.revision = revision;
             status.activated = Some(SystemTime::now());
             status.failure = None;
-            let taken = nanoseconds(begun);
+            let taken = nanoseconds(started);
             status.times.insert("timer_rego_module_compile_ns", taken);
         });
     }

@@ -38,7 +38,7 @@ impl Pollable for Loader {
         } = &*self.plugins;
         let (host, name) = (&*self.host, &self.name);
         let activated = activation.activate(host, statuses, name, self.number, bundle);
-        activated.map_err(|why| failure(&why))?;
+        activated.map_err(|error| failure(&error))?;
         info!(bundle = self.name, revision, "the bundle is active");
         Ok(())
     }

@@ -33,7 +33,7 @@ impl Connector {
     /// # Errors
     /// When a file that the service's configuration names cannot be used.
     pub(super) fn new(service: &Service) -> Result<Self, String> {
-        let named = |why: String| format!("service `{}`: {why}", service.name);
+        let named = |reason: String| format!("service `{}`: {reason}", service.name);
         let own = own(service).map_err(named)?;
         let client = client(service, own.as_deref()).map_err(named)?;
         let at = Instant::now();
@@ -67,9 +67,10 @@ impl Connector {
                 (state.client, state.own) = (client, own);
                 info!(service, "the certificate for this service changed");
             }
-            Err(why) => warn!(
+            Err(error) => warn!(
                 service,
-                why, "the client certificate cannot be reloaded; the previous one stays in use"
+                why = error,
+                "the client certificate cannot be reloaded; the previous one stays in use"
             ),
         }
     }
@@ -93,14 +94,14 @@ fn client(service: &Service, own: Option<&[u8]>) -> Result<reqwest::Client, Stri
         .connect_timeout(PAUSE)
         .read_timeout(PAUSE)
         .tls_danger_accept_invalid_certs(service.allow_insecure_tls);
-    let url = Url::parse(&service.url).map_err(|why| why.to_string())?;
+    let url = Url::parse(&service.url).map_err(|error| error.to_string())?;
     if url.host_str().is_some_and(is_loopback) {
         builder = builder.no_proxy();
     }
     let tls = service.tls();
     if let Some(file) = &tls.ca_cert {
         let authorities = Certificate::from_pem_bundle(&read(file)?);
-        let authorities = authorities.map_err(|why| why.to_string())?;
+        let authorities = authorities.map_err(|error| error.to_string())?;
         if authorities.is_empty() {
             return Err(format!("no certificate in `{}`", file.display()));
         }
@@ -110,9 +111,9 @@ fn client(service: &Service, own: Option<&[u8]>) -> Result<reqwest::Client, Stri
         };
     }
     if let Some(pem) = own {
-        builder = builder.identity(Identity::from_pem(pem).map_err(|why| why.to_string())?);
+        builder = builder.identity(Identity::from_pem(pem).map_err(|error| error.to_string())?);
     }
-    builder.build().map_err(|why| cause(&why))
+    builder.build().map_err(|error| cause(&error))
 }
 
 /// Whether a host is this machine. Requests to it use no proxy, because a proxy cannot reach it.
@@ -122,7 +123,7 @@ pub(super) fn is_loopback(host: &str) -> bool {
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, String> {
-    std::fs::read(file).map_err(|why| format!("file `{}`: {why}", file.display()))
+    std::fs::read(file).map_err(|error| format!("file `{}`: {error}", file.display()))
 }
 
 /// Returns the innermost cause of an error, without the URL, which may contain a secret.

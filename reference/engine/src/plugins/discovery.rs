@@ -45,9 +45,9 @@ impl Manager {
                 manager: Arc::clone(self),
                 decision: discovery.decision.clone(),
             };
-            let kept =
+            let archive_path =
                 persistence::archive_path(&plugins.persistence.join("discovery"), "discovery");
-            let poller = Poller::new(discoverer, source, downloader, kept);
+            let poller = Poller::new(discoverer, source, downloader, archive_path);
             (plan, Task::start(|_| poller.run()))
         });
     }
@@ -99,7 +99,7 @@ fn evaluate(bundle: Bundle, decision: &[String], runtime: Value) -> Result<Value
     evaluation.host = Some(&host);
     let mut answers = query
         .evaluate(&mut evaluation)
-        .map_err(|why| why.to_string())?;
+        .map_err(|error| error.to_string())?;
     match answers.pop().and_then(Solution::into_document) {
         Some(config @ Value::Object(_)) => Ok(config),
         Some(other) => Err(format!(

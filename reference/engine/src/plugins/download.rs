@@ -192,21 +192,21 @@ impl Downloader {
         &mut self,
         status: &mut BundleStatus,
     ) -> Result<Option<Download>, Failure> {
-        let begun = std::time::Instant::now();
-        let asked = std::time::SystemTime::now();
-        status.asked = Some(asked);
+        let started = std::time::Instant::now();
+        let requested_at = std::time::SystemTime::now();
+        status.requested = Some(requested_at);
         status.times.clear();
-        let answered = self.ask().await;
+        let response = self.request().await;
         status
             .times
-            .insert("timer_bundle_request_ns", nanoseconds(begun));
-        let archive = answered.map_err(|error| Failure {
+            .insert("timer_bundle_request_ns", nanoseconds(started));
+        let archive = response.map_err(|error| Failure {
             code: BUNDLE_ERROR,
             message: error.to_string(),
             errors: Vec::new(),
             http_code: error.status().map(|status| status.as_u16()),
         })?;
-        status.answered = Some(asked);
+        status.answered = Some(requested_at);
         let Some((archive, etag)) = archive else {
             return Ok(None);
         };
@@ -215,25 +215,29 @@ impl Downloader {
             From::File(path) => Some(path.clone()),
             From::Service { .. } | From::Registry { .. } => None,
         };
-        let begun = std::time::Instant::now();
+        let started = std::time::Instant::now();
         let read = tokio::task::spawn_blocking(move || match file {
             Some(path) => reading.open(&path),
             None => reading.read(&from),
         });
-        let read = read.await.map_err(|why| BundleError::new(why.to_string()));
-        let mut bundle = read.and_then(|read| read).map_err(|why| failure(&why))?;
+        let read = read
+            .await
+            .map_err(|error| BundleError::new(error.to_string()));
+        let mut bundle = read
+            .and_then(|read| read)
+            .map_err(|error| failure(&error))?;
         status
             .times
-            .insert("timer_rego_load_bundles_ns", nanoseconds(begun));
+            .insert("timer_rego_load_bundles_ns", nanoseconds(started));
         bundle.etag = etag;
-        status.downloaded = Some(asked);
+        status.downloaded = Some(requested_at);
         status.kind = Some(bundle.kind());
         status.size = Some(archive.len()).filter(|size| *size > 0);
         Ok(Some(Download { bundle, archive }))
     }
 
     /// Requests the archive and its ETag, unless the archive is unchanged.
-    async fn ask(&mut self) -> Result<Option<(Bytes, String)>, ServiceError> {
+    async fn request(&mut self) -> Result<Option<(Bytes, String)>, ServiceError> {
         let (client, resource, long_poll) = match &self.from {
             From::File(_) => return Ok(Some((Bytes::new(), String::new()))),
             From::Registry { client, image } => {
@@ -259,16 +263,16 @@ impl Downloader {
             headers.insert(IF_NONE_MATCH, etag.clone());
         }
         let answer = client.get(resource, &headers, wait, MAX_ARCHIVE).await?;
-        let held = long_poll.is_some() && holds_back(&answer);
+        let held_back = long_poll.is_some() && holds_back(&answer);
         match answer.status {
             StatusCode::OK => {
-                self.holds_back = held;
+                self.holds_back = held_back;
                 let etag = answer.headers.get(ETAG).and_then(|etag| etag.to_str().ok());
                 let etag = etag.unwrap_or_default().to_owned();
                 Ok(Some((answer.body, etag)))
             }
             StatusCode::NOT_MODIFIED => {
-                self.holds_back = held;
+                self.holds_back = held_back;
                 Ok(None)
             }
             status => {
@@ -297,6 +301,6 @@ pub(super) fn failure(error: &BundleError) -> Failure {
     }
 }
 
-pub(super) fn nanoseconds(begun: std::time::Instant) -> u64 {
-    u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX)
+pub(super) fn nanoseconds(started: std::time::Instant) -> u64 {
+    u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }

@@ -131,7 +131,7 @@ impl Running {
             }),
         });
         let started = manager.boot(Config::read(options)?);
-        started.map_err(|why| StartError::new(format!("configuration: {why}")))?;
+        started.map_err(|error| StartError::new(format!("configuration: {error}")))?;
         Ok(Self(manager))
     }
 
@@ -142,7 +142,7 @@ impl Running {
     pub async fn reload(&self) -> Result<(), String> {
         let manager = Arc::clone(&self.0);
         let reloaded = tokio::task::spawn_blocking(move || manager.reload());
-        reloaded.await.map_err(|why| why.to_string())?
+        reloaded.await.map_err(|error| error.to_string())?
     }
 
     /// Reloads the configuration whenever its file changes, if the options ask for that, until the
@@ -157,15 +157,15 @@ impl Running {
             paths: vec![file],
             ignored: GlobSet::empty(),
         };
-        let (seen, manager) = (files.look(), Arc::downgrade(&self.0));
+        let (seen, manager) = (files.snapshot(), Arc::downgrade(&self.0));
         Some(Watcher::start(files, seen, move || {
             let Some(manager) = manager.upgrade() else {
                 return;
             };
             match manager.reload() {
                 Ok(()) => info!("the configuration was read again"),
-                Err(why) => error!(
-                    why,
+                Err(error) => error!(
+                    why = error,
                     "the configuration cannot be reloaded and stays unchanged"
                 ),
             }
@@ -183,21 +183,21 @@ impl Running {
             let reports = tasks.reports.take().map(|(_, task)| task);
             [uploads, reports]
         };
-        let begun = Instant::now();
+        let started = Instant::now();
         // The outcome of the uploads is part of the last report.
         let ended = async {
             for mut task in last.into_iter().flatten() {
                 task.stop.send_replace(true);
-                if let Err(why) = (&mut task.handle).await {
-                    error!(%why, "a plugin ended early");
+                if let Err(error) = (&mut task.handle).await {
+                    error!(why = %error, "a plugin ended early");
                 }
             }
             // The last uploads have spans, too.
             if let Some(telemetry) = self.0.plugins.telemetry.get() {
-                let left = grace.saturating_sub(begun.elapsed());
+                let left = grace.saturating_sub(started.elapsed());
                 let flushed = tokio::task::spawn_blocking(move || telemetry.flush(left));
-                if let Err(why) = flushed.await {
-                    error!(%why, "spans were not sent");
+                if let Err(error) = flushed.await {
+                    error!(why = %error, "spans were not sent");
                 }
             }
         };
@@ -221,7 +221,7 @@ impl Drop for Running {
 impl Manager {
     /// Rereads the configuration and applies it. This blocks on the disk.
     fn reload(self: &Arc<Self>) -> Result<(), String> {
-        let boot = Config::read(&self.options).map_err(|why| why.to_string())?;
+        let boot = Config::read(&self.options).map_err(|error| error.to_string())?;
         config::warn(&boot);
         self.boot(boot)
     }
@@ -269,9 +269,9 @@ impl Manager {
         let prepared = match prepared {
             _ if tasks.stopped => return Ok(()),
             Ok(prepared) => prepared,
-            Err(why) => {
+            Err(error) => {
                 (tasks.boot, tasks.discovered) = before;
-                return Err(why);
+                return Err(error);
             }
         };
         let Prepared {
@@ -319,10 +319,10 @@ impl Manager {
         let logs = config.plugins.decision_logs.as_ref();
         let disk = logs.and_then(|logs| logs.upload.as_ref()?.disk.as_ref());
         let spool = self.plugins.logs.prepare(disk);
-        let spool = spool.map_err(|why| format!("decision_logs: {why}"))?;
+        let spool = spool.map_err(|error| format!("decision_logs: {error}"))?;
         // A discovered configuration does not affect tracing.
         let telemetry = self.telemetry(tracing.as_ref());
-        let telemetry = telemetry.map_err(|why| format!("distributed_tracing: {why}"))?;
+        let telemetry = telemetry.map_err(|error| format!("distributed_tracing: {error}"))?;
         Ok(Prepared {
             config,
             clients,
@@ -345,16 +345,16 @@ impl Manager {
 
     fn bundles(&self, tasks: &mut Tasks, plugins: &config::Plugins) {
         let activation = &self.plugins.activation;
-        let gone = tasks.bundles.keys();
-        let gone = gone.filter(|name| !plugins.bundles.contains_key(*name));
-        let gone: Vec<String> = gone.cloned().collect();
-        for name in &gone {
+        let removed = tasks.bundles.keys();
+        let removed = removed.filter(|name| !plugins.bundles.contains_key(*name));
+        let removed: Vec<String> = removed.cloned().collect();
+        for name in &removed {
             tasks.bundles.remove(name);
         }
-        if !gone.is_empty()
-            && let Err(why) = activation.remove(&*self.host, &gone)
+        if !removed.is_empty()
+            && let Err(error) = activation.remove(&*self.host, &removed)
         {
-            error!(why = why.in_full(), "cannot deactivate bundles");
+            error!(why = error.in_full(), "cannot deactivate bundles");
         }
         for (name, source) in &plugins.bundles {
             let (plan, client) = tasks.plan(source.clone(), source.place.service(), plugins);
@@ -375,8 +375,8 @@ impl Manager {
                 name: name.clone(),
                 number: activation.allow(name),
             };
-            let kept = persistence::archive_path(&plugins.persistence, name);
-            let poller = Poller::new(loader, source, downloader, kept);
+            let archive_path = persistence::archive_path(&plugins.persistence, name);
+            let poller = Poller::new(loader, source, downloader, archive_path);
             let task = Task::start(|_| poller.run());
             tasks.bundles.insert(name.clone(), (plan, task));
         }
@@ -408,10 +408,10 @@ impl Manager {
     }
 
     fn reports(&self, tasks: &mut Tasks, plugins: &config::Plugins) {
-        let shown = &self.plugins.collectors;
+        let active_collectors = &self.plugins.collectors;
         let Some(status) = &plugins.status else {
             tasks.reports = None;
-            shown.store(None);
+            active_collectors.store(None);
             return;
         };
         let service = status.service.as_ref();
@@ -429,7 +429,7 @@ impl Manager {
         }
         let buckets = status.prometheus.as_ref();
         let collectors = buckets.map(|buckets| Arc::new(Collectors::new(buckets)));
-        shown.store(collectors.clone());
+        active_collectors.store(collectors.clone());
         let reporter = Reporter {
             host: Arc::clone(&self.host),
             plugins: Arc::clone(&self.plugins),

@@ -21,8 +21,8 @@ pub(super) fn merge(discovered: &Value, boot: &Value) -> Result<Value, String> {
         };
         for (name, value) in started.iter() {
             if now.get_value(name).is_some_and(|now| now != value) {
-                let why = "cannot be changed by discovery";
-                return Err(format!("{section}: {name} {why}"));
+                let reason = "cannot be changed by discovery";
+                return Err(format!("{section}: {name} {reason}"));
             }
         }
     }

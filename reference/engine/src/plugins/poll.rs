@@ -36,35 +36,44 @@ pub(super) struct Poller<T> {
     delay: Delay,
     trigger: Trigger,
     /// Path of the persisted archive, if the bundle is persisted.
-    kept: Option<PathBuf>,
+    archive_path: Option<PathBuf>,
 }
 
 impl<T: Pollable> Poller<T> {
-    /// Creates a poller of a source, which persists the archive at `kept` if so configured.
-    pub(super) fn new(target: T, source: &Source, downloader: Downloader, kept: PathBuf) -> Self {
+    /// Creates a poller of a source, which persists the archive at `archive_path` if so configured.
+    pub(super) fn new(
+        target: T,
+        source: &Source,
+        downloader: Downloader,
+        archive_path: PathBuf,
+    ) -> Self {
         Self {
             target: Arc::new(target),
             downloader,
             delay: source.delay,
             trigger: source.trigger,
-            kept: source.persist.then_some(kept),
+            archive_path: source.persist.then_some(archive_path),
         }
     }
 
     /// Runs until it is dropped, or until a bundle from a file is active.
     pub(super) async fn run(mut self) {
-        if let Some(path) = self.kept.clone()
+        if let Some(path) = self.archive_path.clone()
             && let Err(failure) = self.restore(path).await
         {
-            let (bundle, why) = (self.target.name(), failure.message);
-            warn!(bundle, why, "the bundle cannot be loaded from disk");
+            let (bundle, reason) = (self.target.name(), failure.message);
+            warn!(
+                bundle,
+                why = reason,
+                "the bundle cannot be loaded from disk"
+            );
         }
         if self.trigger == Trigger::Manual {
             return;
         }
         let mut pauses = Backoff::new(self.delay);
         loop {
-            let fine = self.turn().await;
+            let fine = self.poll_once().await;
             if fine && self.downloader.ends() {
                 return;
             }
@@ -77,7 +86,7 @@ impl<T: Pollable> Poller<T> {
     }
 
     /// Polls once; returns whether that succeeded.
-    async fn turn(&mut self) -> bool {
+    async fn poll_once(&mut self) -> bool {
         let mut request = BundleStatus::default();
         let fetched = self.downloader.fetch(&mut request).await;
         self.target.update(|status| status.take_request(&request));
@@ -87,8 +96,8 @@ impl<T: Pollable> Poller<T> {
             Err(failure) => Err(failure),
         };
         if let Err(failure) = &done {
-            let (bundle, why) = (self.target.name(), &failure.message);
-            error!(bundle, why, "the bundle is not loaded");
+            let (bundle, reason) = (self.target.name(), &failure.message);
+            error!(bundle, why = reason, "the bundle is not loaded");
         }
         let fine = done.is_ok();
         self.target.update(|status| status.failure = done.err());
@@ -103,7 +112,7 @@ impl<T: Pollable> Poller<T> {
         self.downloader.uses(&etag);
         // Changes of a delta exist only in memory, so the archive on disk is that of a snapshot.
         if kind == "snapshot" {
-            self.keep(archive).await;
+            self.save(archive).await;
         }
         Ok(())
     }
@@ -111,18 +120,18 @@ impl<T: Pollable> Poller<T> {
     async fn activate(&self, bundle: Bundle) -> Result<(), Failure> {
         let target = Arc::clone(&self.target);
         let activated = tokio::task::spawn_blocking(move || target.activate(bundle)).await;
-        activated.unwrap_or_else(|why| Err(wrong(why.to_string())))
+        activated.unwrap_or_else(|error| Err(wrong(error.to_string())))
     }
 
-    async fn keep(&self, archive: Bytes) {
-        let Some(path) = self.kept.clone().filter(|_| !archive.is_empty()) else {
+    async fn save(&self, archive: Bytes) {
+        let Some(path) = self.archive_path.clone().filter(|_| !archive.is_empty()) else {
             return;
         };
         let saved = tokio::task::spawn_blocking(move || persistence::save(&path, &archive)).await;
-        let saved = saved.unwrap_or_else(|why| Err(std::io::Error::other(why)));
-        if let Err(why) = saved {
+        let saved = saved.unwrap_or_else(|error| Err(std::io::Error::other(error)));
+        if let Err(error) = saved {
             let bundle = self.target.name();
-            warn!(bundle, %why, "cannot persist the bundle");
+            warn!(bundle, why = %error, "cannot persist the bundle");
         }
     }
 
@@ -130,11 +139,11 @@ impl<T: Pollable> Poller<T> {
     async fn restore(&self, path: PathBuf) -> Result<(), Failure> {
         let reading = self.downloader.reading();
         let read = tokio::task::spawn_blocking(move || {
-            let archive = persistence::load(&path).map_err(|why| why.to_string())?;
-            let read = |archive: Vec<u8>| reading.read(&archive).map_err(|why| why.in_full());
+            let archive = persistence::load(&path).map_err(|error| error.to_string())?;
+            let read = |archive: Vec<u8>| reading.read(&archive).map_err(|error| error.in_full());
             archive.map(read).transpose()
         });
-        let read = read.await.map_err(|why| why.to_string());
+        let read = read.await.map_err(|error| error.to_string());
         match read.and_then(|read| read).map_err(wrong)? {
             Some(bundle) => {
                 let kind = bundle.kind();

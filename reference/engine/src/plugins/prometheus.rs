@@ -189,7 +189,7 @@ impl Collectors {
 fn bundles(registry: &mut Registry, bundles: &[(String, BundleStatus)]) {
     type Time = fn(&BundleStatus) -> Option<SystemTime>;
     for (metric, time) in [
-        ("last_bundle_request", (|status| status.asked) as Time),
+        ("last_bundle_request", (|status| status.requested) as Time),
         ("last_success_bundle_request", |status| status.answered),
         ("last_success_bundle_download", |status| status.downloaded),
     ] {
@@ -227,7 +227,7 @@ fn decisions(registry: &mut Registry, plugins: &Plugins, upload: Option<&Upload>
     };
     let (events, bytes) = plugins.logs.size();
     let on_disk = upload.disk.is_some();
-    for (name, size, shown) in [
+    for (name, size, is_exported) in [
         (
             "decision_logs_buffer_size_events",
             events,
@@ -239,7 +239,7 @@ fn decisions(registry: &mut Registry, plugins: &Plugins, upload: Option<&Upload>
             on_disk || !upload.counts_events(),
         ),
     ] {
-        if shown {
+        if is_exported {
             let waiting = Gauge::<i64>::default();
             waiting.set(i64::try_from(size).unwrap_or(i64::MAX));
             registry.register(name, "Decisions that wait for their upload", waiting);

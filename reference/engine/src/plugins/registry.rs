@@ -44,8 +44,8 @@ pub(super) async fn pull(
     limit: usize,
 ) -> Result<Option<(Bytes, String)>, ServiceError> {
     let image = Image::parse(image).ok_or_else(|| {
-        let why = format!("invalid image `{image}`: expected `HOST/REPOSITORY:TAG`");
-        ServiceError::Failed(why)
+        let reason = format!("invalid image `{image}`: expected `HOST/REPOSITORY:TAG`");
+        ServiceError::Failed(reason)
     })?;
     let mut repository = Repository {
         client,
@@ -78,12 +78,12 @@ impl<'t> Image<'t> {
             Some((path, digest)) => (path.split(':').next()?, digest),
             None => path.split_once(':')?,
         };
-        let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
         let is_part =
-            |part: &str| part.starts_with(char::is_alphanumeric) && part.chars().all(plain);
+            |part: &str| part.starts_with(char::is_alphanumeric) && part.chars().all(is_allowed);
         let is_tag = reference.len() <= 128
             && reference.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
-            && reference.chars().all(plain);
+            && reference.chars().all(is_allowed);
         let is_sound = repository.split('/').all(is_part) && (is_tag || is_digest(reference));
         is_sound.then_some(Self {
             repository,
@@ -165,8 +165,8 @@ impl Repository<'_> {
             }
             let manifest = match self.manifest(&reference).await {
                 Ok(manifest) => manifest,
-                Err(why) => {
-                    failed = failed.or(Some(why));
+                Err(error) => {
+                    failed = failed.or(Some(error));
                     continue;
                 }
             };
@@ -178,7 +178,7 @@ impl Repository<'_> {
             for image in images.filter(|image| depth < MAX_DEPTH && !image.is_attestation()) {
                 match image.checkable() {
                     Ok(digest) => open.push((digest, depth + 1)),
-                    Err(why) => failed = failed.or(Some(why)),
+                    Err(error) => failed = failed.or(Some(error)),
                 }
             }
         }
@@ -190,7 +190,7 @@ impl Repository<'_> {
         let accept = HeaderMap::from_iter([(ACCEPT, MANIFESTS)]);
         let manifest = self.get("manifests", reference, &accept, MAX_DOCUMENT);
         serde_json::from_slice(&manifest.await?)
-            .map_err(|why| ServiceError::Failed(format!("the manifest cannot be read: {why}")))
+            .map_err(|error| ServiceError::Failed(format!("the manifest cannot be read: {error}")))
     }
 
     /// Downloads the content of a digest or a tag. The content of a digest is verified.
@@ -203,13 +203,13 @@ impl Repository<'_> {
     ) -> Result<Bytes, ServiceError> {
         let path = format!("/v2/{}/{kind}/{reference}", self.name);
         let url = self.client.at_host(&path)?;
-        let mut answer = self.ask(&url, headers, limit).await?;
+        let mut answer = self.send(&url, headers, limit).await?;
         if answer.status == StatusCode::UNAUTHORIZED
             && self.token.is_none()
-            && let Some(asked) = token_address(&url, &answer.headers)
+            && let Some(token_url) = token_address(&url, &answer.headers)
         {
-            self.token = Some(self.fetch_token(asked).await?);
-            answer = self.ask(&url, headers, limit).await?;
+            self.token = Some(self.fetch_token(token_url).await?);
+            answer = self.send(&url, headers, limit).await?;
         }
         if answer.status != StatusCode::OK {
             return Err(ServiceError::Status(answer.status));
@@ -222,7 +222,7 @@ impl Repository<'_> {
         Ok(answer.body)
     }
 
-    async fn ask(
+    async fn send(
         &self,
         url: &Url,
         headers: &HeaderMap,
@@ -265,27 +265,28 @@ impl Repository<'_> {
 /// URL of the token request that a registry's challenge demands. HTTPS is never downgraded to HTTP.
 fn token_address(url: &Url, headers: &HeaderMap) -> Option<Url> {
     let challenges = headers.get_all(WWW_AUTHENTICATE).into_iter();
-    let challenges = challenges.filter_map(|given| given.to_str().ok());
-    let mut challenges = challenges.filter_map(|given| http_auth::parse_challenges(given).ok());
-    let challenge = challenges.find_map(|given| {
-        let mut given = given.into_iter();
-        given.find(|challenge| challenge.scheme.eq_ignore_ascii_case("bearer"))
+    let challenges = challenges.filter_map(|candidate| candidate.to_str().ok());
+    let mut challenges =
+        challenges.filter_map(|candidate| http_auth::parse_challenges(candidate).ok());
+    let challenge = challenges.find_map(|candidate| {
+        let mut candidate = candidate.into_iter();
+        candidate.find(|challenge| challenge.scheme.eq_ignore_ascii_case("bearer"))
     })?;
     let parameter = |name: &str| {
-        let mut given = challenge.params.iter();
-        let (_, value) = given.find(|(given, _)| given.eq_ignore_ascii_case(name))?;
+        let mut candidate = challenge.params.iter();
+        let (_, value) = candidate.find(|(candidate, _)| candidate.eq_ignore_ascii_case(name))?;
         Some(value.to_unescaped())
     };
-    let mut asked = Url::parse(&parameter("realm")?).ok()?;
-    if asked.scheme() != "https" && !(asked.scheme() == "http" && url.scheme() == "http") {
+    let mut token_url = Url::parse(&parameter("realm")?).ok()?;
+    if token_url.scheme() != "https" && !(token_url.scheme() == "http" && url.scheme() == "http") {
         return None;
     }
     for name in ["service", "scope"] {
         if let Some(value) = parameter(name) {
-            asked.query_pairs_mut().append_pair(name, &value);
+            token_url.query_pairs_mut().append_pair(name, &value);
         }
     }
-    Some(asked)
+    Some(token_url)
 }
 
 /// Digest of some bytes, in the format of registries.

@@ -45,8 +45,8 @@ impl ServiceError {
         }
     }
 
-    pub(super) fn failed(why: impl ToString) -> Self {
-        Self::Failed(why.to_string())
+    pub(super) fn failed(reason: impl ToString) -> Self {
+        Self::Failed(reason.to_string())
     }
 }
 
@@ -102,7 +102,7 @@ impl Client {
             headers: headers(service)?,
             timeout: service
                 .response_header_timeout_seconds
-                .map_or(HEAD_TIMEOUT, |given| given.0),
+                .map_or(HEAD_TIMEOUT, |timeout| timeout.0),
             credentials: Credentials::new(service, &connector.client()),
             connector,
             telemetry: telemetry.clone(),
@@ -138,26 +138,27 @@ impl Client {
     /// any status but a redirect is returned.
     pub(super) async fn get_at(
         &self,
-        own: Url,
+        origin: Url,
         headers: &HeaderMap,
         proof: AuthHeader<'_>,
         wait: Duration,
         limit: usize,
     ) -> Result<ServiceResponse, ServiceError> {
-        let mut url = own.clone();
+        let mut url = origin.clone();
         for _ in 0..=MAX_REDIRECTS {
             let mut request = reqwest::Request::new(Method::GET, url.clone());
             *request.headers_mut() = headers.clone();
             let gzip = HeaderValue::from_static("gzip");
             request.headers_mut().insert(ACCEPT_ENCODING, gzip);
-            if url.origin() == own.origin() {
+            if url.origin() == origin.origin() {
                 self.prove(&mut request, proof).await?;
             }
             let response = self.send(request, wait).await?;
             match target(&url, &response)? {
                 Some(next) => url = next,
                 None => {
-                    let received = tokio::time::timeout(TRANSFER, whole(response, limit)).await;
+                    let received =
+                        tokio::time::timeout(TRANSFER, read_to_end(response, limit)).await;
                     let late = |_| Err(ServiceError::failed("the answer takes too long"));
                     return received.unwrap_or_else(late);
                 }
@@ -244,7 +245,7 @@ impl Client {
         };
         match (&span, &outcome) {
             (Some(span), Ok(response)) => span.answered(response.status(), response.version()),
-            (Some(span), Err(why)) => span.failed(why.to_string()),
+            (Some(span), Err(error)) => span.failed(error.to_string()),
             (None, _) => {}
         }
         outcome
@@ -276,7 +277,7 @@ fn target(url: &Url, response: &reqwest::Response) -> Result<Option<Url>, Servic
     }
 }
 
-async fn whole(
+async fn read_to_end(
     mut response: reqwest::Response,
     limit: usize,
 ) -> Result<ServiceResponse, ServiceError> {
@@ -298,14 +299,14 @@ async fn whole(
         .is_some_and(|coding| coding.as_bytes().eq_ignore_ascii_case(b"gzip"))
     {
         let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
-        let mut plain = Vec::new();
+        let mut decoded = Vec::new();
         let decoder = flate2::read::MultiGzDecoder::new(body.as_slice());
-        let read = decoder.take(most).read_to_end(&mut plain);
+        let read = decoder.take(most).read_to_end(&mut decoded);
         read.map_err(ServiceError::failed)?;
-        if plain.len() > limit {
+        if decoded.len() > limit {
             return Err(too_long());
         }
-        body = plain;
+        body = decoded;
     }
     Ok(ServiceResponse {
         status: response.status(),

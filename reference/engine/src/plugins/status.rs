@@ -79,15 +79,15 @@ impl Reporter {
                 return;
             }
             changes.mark_unchanged();
-            let told = self.report().await;
-            if let Err(why) = &told {
-                error!(%why, "the state of the engine cannot be reported");
+            let outcome = self.report().await;
+            if let Err(error) = &outcome {
+                error!(why = %error, "the state of the engine cannot be reported");
                 changes.mark_changed();
             }
             if stopped {
                 return;
             }
-            match told {
+            match outcome {
                 Ok(()) => pauses.forgive(),
                 Err(_) => tokio::select! {
                     () = tokio::time::sleep(pauses.after_failure()) => {}

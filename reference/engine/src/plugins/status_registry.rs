@@ -50,7 +50,7 @@ pub(crate) struct BundleStatus {
     /// Time of the last successful request.
     pub(crate) answered: Option<SystemTime>,
     /// Time of the last request.
-    pub(crate) asked: Option<SystemTime>,
+    pub(crate) requested: Option<SystemTime>,
     /// Durations of the steps of the last update, by name, in nanoseconds.
     pub(crate) times: BTreeMap<&'static str, u64>,
     /// Failure that left the bundle out of date, if any.
@@ -224,7 +224,7 @@ impl Statuses {
 impl BundleStatus {
     /// Updates the status with the outcome of a download request.
     pub(super) fn take_request(&mut self, request: &Self) {
-        self.asked = request.asked;
+        self.requested = request.requested;
         self.answered = request.answered.or(self.answered);
         self.downloaded = request.downloaded.or(self.downloaded);
         self.kind = request.kind.or(self.kind);
@@ -248,7 +248,7 @@ impl BundleStatus {
             ("last_successful_activation", self.activated),
             ("last_successful_download", self.downloaded),
             ("last_successful_request", self.answered),
-            ("last_request", self.asked),
+            ("last_request", self.requested),
         ] {
             members.insert(name, Value::from(rfc3339(time)));
         }

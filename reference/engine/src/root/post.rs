@@ -1,7 +1,7 @@
 //! POST /
 
 use crate::Engine;
-use crate::v0::data::post::bare;
+use crate::v0::data::post::respond_without_envelope;
 use http_server::{ApiError, Reply, Request};
 
 /// Returns the bare default decision. The body is the input document and may be empty.
@@ -9,5 +9,5 @@ use http_server::{ApiError, Reply, Request};
 /// # Errors
 /// As `POST /v0/data/{path}` at the configured path `default_decision`.
 pub(crate) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
-    bare(engine, request, &engine.config().default_decision)
+    respond_without_envelope(engine, request, &engine.config().default_decision)
 }

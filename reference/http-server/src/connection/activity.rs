@@ -45,7 +45,7 @@ pub(crate) struct Activity {
     /// Number of requests whose responses are not completely sent.
     exchanges: AtomicUsize,
     /// Number of requests so far.
-    begun: AtomicU64,
+    started_exchanges: AtomicU64,
     /// When the last exchange ended.
     quiet_since: AtomicU64,
     /// Whether sent bytes wait for the client to read them.
@@ -53,7 +53,7 @@ pub(crate) struct Activity {
     /// HTTP/1: whether a completely received request is being answered.
     answering: AtomicBool,
     /// HTTP/1: whether the client has closed its side while its request was answered.
-    gone: AtomicBool,
+    client_gone: AtomicBool,
     /// HTTP/2: number of response parts that wait for the client to read them.
     unsent: AtomicUsize,
     /// HTTP/2: when the client last read some of a response, or the first part began to wait.
@@ -65,7 +65,7 @@ pub(crate) struct Activity {
     waiting: AtomicUsize,
     moved: Notify,
     leaving: AtomicU8,
-    told: Notify,
+    leave_notify: Notify,
     /// HTTP/1: length of the last request's body, and `u64::MAX` for a chunked one.
     body_length: AtomicU64,
     /// HTTP/1: whether the last request's body was read to its end.
@@ -78,11 +78,11 @@ impl Activity {
         Self {
             born: Instant::now(),
             exchanges: AtomicUsize::new(0),
-            begun: AtomicU64::new(0),
+            started_exchanges: AtomicU64::new(0),
             quiet_since: AtomicU64::new(0),
             blocked: AtomicBool::new(false),
             answering: AtomicBool::new(false),
-            gone: AtomicBool::new(false),
+            client_gone: AtomicBool::new(false),
             unsent: AtomicUsize::new(0),
             progress: AtomicU64::new(0),
             place: AtomicU8::new(place as u8),
@@ -90,7 +90,7 @@ impl Activity {
             waiting: AtomicUsize::new(0),
             moved: Notify::new(),
             leaving: AtomicU8::new(0),
-            told: Notify::new(),
+            leave_notify: Notify::new(),
             body_length: AtomicU64::new(0),
             body_read: AtomicBool::new(false),
         }
@@ -117,7 +117,7 @@ impl Activity {
         };
         self.body_length.store(length, Ordering::Relaxed);
         self.body_read.store(length == 0, Ordering::Relaxed);
-        self.begun.fetch_add(1, Ordering::Relaxed);
+        self.started_exchanges.fetch_add(1, Ordering::Relaxed);
         self.exchanges.fetch_add(1, Ordering::Release);
     }
 
@@ -133,8 +133,8 @@ impl Activity {
     }
 
     /// Number of requests so far.
-    pub(super) fn begun(&self) -> u64 {
-        self.begun.load(Ordering::Relaxed)
+    pub(super) fn started_exchanges(&self) -> u64 {
+        self.started_exchanges.load(Ordering::Relaxed)
     }
 
     /// Whether the connection waits for a request of its client.
@@ -150,7 +150,7 @@ impl Activity {
 
     /// Whether no request has arrived yet.
     pub(crate) fn is_unused(&self) -> bool {
-        self.begun() == 0
+        self.started_exchanges() == 0
     }
 
     /// Length of the last request's body.
@@ -189,13 +189,13 @@ impl Activity {
     }
 
     /// Records that the client has closed its side. The caller wakes the task of the connection.
-    pub(super) fn set_gone(&self) {
-        self.gone.store(true, Ordering::Relaxed);
+    pub(super) fn set_client_gone(&self) {
+        self.client_gone.store(true, Ordering::Relaxed);
     }
 
     /// Waits, in the task of an HTTP/1 connection, until its client has closed its side.
-    pub(super) async fn gone(&self) {
-        poll_fn(|_| match self.gone.load(Ordering::Relaxed) {
+    pub(super) async fn client_gone(&self) {
+        poll_fn(|_| match self.client_gone.load(Ordering::Relaxed) {
             true => Poll::Ready(()),
             false => Poll::Pending,
         })
@@ -240,7 +240,7 @@ impl Activity {
     }
 
     /// Waits until the connection has a full place, or is refused.
-    pub(crate) async fn turn(&self) -> Admission {
+    pub(crate) async fn admission(&self) -> Admission {
         let mut waiting = None;
         loop {
             let moved = self.moved.notified();
@@ -259,16 +259,16 @@ impl Activity {
     }
 
     /// Asks the connection to end.
-    pub(crate) fn leave(&self, why: CloseReason) {
-        self.leaving.fetch_max(why as u8, Ordering::Release);
-        self.told.notify_waiters();
+    pub(crate) fn leave(&self, reason: CloseReason) {
+        self.leaving.fetch_max(reason as u8, Ordering::Release);
+        self.leave_notify.notify_waiters();
     }
 
     /// Reason why the connection is asked to end, if it is.
     pub(crate) fn leaving(&self) -> Option<CloseReason> {
         match self.leaving.load(Ordering::Acquire) {
             0 => None,
-            why if why == CloseReason::Finish as u8 => Some(CloseReason::Finish),
+            reason if reason == CloseReason::Finish as u8 => Some(CloseReason::Finish),
             _ => Some(CloseReason::Yield),
         }
     }
@@ -276,11 +276,14 @@ impl Activity {
     /// Waits until the connection is asked to end for this reason or a stronger one.
     pub(super) async fn until_leaving(&self, least: CloseReason) {
         loop {
-            let told = self.told.notified();
-            if self.leaving().is_some_and(|why| why as u8 >= least as u8) {
+            let leave_notify = self.leave_notify.notified();
+            if self
+                .leaving()
+                .is_some_and(|reason| reason as u8 >= least as u8)
+            {
                 return;
             }
-            told.await;
+            leave_notify.await;
         }
     }
 }

@@ -59,7 +59,7 @@ impl Exchange {
     /// Completes when the response is to be abandoned: the client has closed its side, and the work
     /// was then cancelled, but has not ended in time.
     pub(super) async fn abandoned(&self) {
-        self.activity.gone().await;
+        self.activity.client_gone().await;
         tokio::time::sleep(GRACE).await;
         self.cancelled.store(true, Ordering::Relaxed);
         tokio::time::sleep(CANCELLED).await;

@@ -100,16 +100,16 @@ impl Framing {
 
     /// Synchronizes the position with the requests that the parser has reported.
     fn follow(&mut self, activity: &Activity) -> io::Result<()> {
-        let begun = activity.begun();
-        let is_next = self.position == Position::HeadEnd && begun == self.requests + 1;
+        let started = activity.started_exchanges();
+        let is_next = self.position == Position::HeadEnd && started == self.requests + 1;
         if is_next {
-            self.requests = begun;
+            self.requests = started;
             self.position = match activity.body_length() {
                 BodyLength::Exact(length) => Position::Body(length),
                 BodyLength::Chunked => Position::Chunks(Line::Within),
             };
         }
-        if self.position == Position::HeadEnd || begun != self.requests {
+        if self.position == Position::HeadEnd || started != self.requests {
             let message = "the parser and the framing disagree about the requests";
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
@@ -186,7 +186,7 @@ fn has_to_be_encoded(byte: u8) -> bool {
 /// Returns the bytes with an encoded target, if the target needs encoding.
 fn encode(bytes: &[u8], target: Range<usize>) -> Option<Vec<u8>> {
     let (before, from) = bytes.split_at_checked(target.start)?;
-    let (target, behind) = from.split_at_checked(target.len())?;
+    let (target, rest) = from.split_at_checked(target.len())?;
     if !target.iter().copied().any(has_to_be_encoded) {
         return None;
     }
@@ -197,7 +197,7 @@ fn encode(bytes: &[u8], target: Range<usize>) -> Option<Vec<u8>> {
             false => encoded.push(*byte),
         }
     }
-    encoded.extend(behind);
+    encoded.extend(rest);
     Some(encoded)
 }
 

@@ -42,9 +42,9 @@ pub(super) async fn serve<S: Service>(connection: Connection<S>, stream: Stream<
         tokio::select! {
             biased;
             ended = &mut conversation => break ended,
-            why = &mut leaving, if !left => {
+            reason = &mut leaving, if !left => {
                 left = true;
-                if why == CloseReason::Yield && activity.is_idle() {
+                if reason == CloseReason::Yield && activity.is_idle() {
                     return debug!(%peer, "closed to make room for another connection");
                 }
                 Pin::new(&mut conversation).graceful_shutdown();

@@ -65,9 +65,9 @@ impl<S: Service> Connection<S> {
         };
         match shaken {
             Ok(Ok(stream)) => {
-                let shown = stream.get_ref().1.peer_certificates().unwrap_or_default();
-                let shown: Vec<_> = shown.iter().map(|one| one.as_ref()).collect();
-                self.certificates = shown.concat().into();
+                let certificates = stream.get_ref().1.peer_certificates().unwrap_or_default();
+                let certificates: Vec<_> = certificates.iter().map(|one| one.as_ref()).collect();
+                self.certificates = certificates.concat().into();
                 self.speak(stream).await;
             }
             Ok(Err(failure)) if is_refusal(&failure) => {

@@ -32,7 +32,7 @@ impl<S: Service> Connection<S> {
         request: hyper::Request<Incoming>,
         exchange: Exchange,
     ) -> HttpResponse {
-        let begun = Instant::now();
+        let started = Instant::now();
         let (parts, body) = request.into_parts();
         let arrival = RequestInfo {
             number: Number::default(),
@@ -40,7 +40,7 @@ impl<S: Service> Connection<S> {
             method: parts.method.clone(),
             path: parts.uri.path().to_owned(),
             level: self.server.options.log_level_request,
-            begun,
+            started,
         };
         arrival.log();
         let version = parts.version;
@@ -90,7 +90,7 @@ impl<S: Service> Connection<S> {
     ) -> Reply {
         let probes =
             body.is_end_stream() && (self.server.service).is_probe(&parts.method, parts.uri.path());
-        if !probes && self.activity.turn().await == Admission::Refused {
+        if !probes && self.activity.admission().await == Admission::Refused {
             return ApiError::new(Code::Unavailable, "the connection limit is reached").reply();
         }
         let (method, path) = (parts.method.clone(), parts.uri.path().to_owned());
@@ -109,7 +109,7 @@ impl<S: Service> Connection<S> {
         request.client = Some(self.peer);
         request.client_certificates = self.certificates.clone();
         request.number = arrival.number.clone();
-        request.arrival.begun = arrival.begun;
+        request.arrival.started = arrival.started;
         request.arrival.secure = self.server.tls.is_some();
         request.cancelled = Arc::clone(&exchange.cancelled);
         let answered = AssertUnwindSafe(self.server.service.answer(request)).catch_unwind();

@@ -57,14 +57,14 @@ pub(super) struct Stream<S> {
     /// Whether the client has closed its side.
     ended: bool,
     /// Timer of polls for the end of the stream after unread bytes.
-    look: Timer,
+    probe: Timer,
     /// Timeout of a write without progress.
     stall: Timer,
     write_timeout: Duration,
     /// Number of requests whose responses are completely written.
     answered: u64,
     /// Bytes read since the connection last yielded to others.
-    turn: usize,
+    read_in_turn: usize,
     /// Status of hyper's own response to a malformed request, if there was one.
     refused: Option<StatusCode>,
     /// HTTP/1: message framing.
@@ -81,11 +81,11 @@ impl<S: Socket> Stream<S> {
             protocol: Protocol::Http1,
             ahead: BytesMut::new(),
             ended: false,
-            look: Timer::default(),
+            probe: Timer::default(),
             stall: Timer::default(),
             write_timeout,
             answered: 0,
-            turn: 0,
+            read_in_turn: 0,
             refused: None,
             framing: Framing::default(),
             encoded: BytesMut::new(),
@@ -161,9 +161,9 @@ impl<S: Socket> Stream<S> {
                 self.end(context);
             }
         }
-        while !self.ended && self.look.poll(context, LOOK_PERIOD).is_ready() {
+        while !self.ended && self.probe.poll(context, LOOK_PERIOD).is_ready() {
             if self.inner.transport().is_read_closed() {
-                self.activity.set_gone();
+                self.activity.set_client_gone();
                 context.waker().wake_by_ref();
                 break;
             }
@@ -178,16 +178,18 @@ impl<S: Socket> Stream<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        if self.turn >= TURN {
-            self.turn = 0;
+        if self.read_in_turn >= TURN {
+            self.read_in_turn = 0;
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.inner).poll_read(context, buffer);
         match (self.protocol, &read) {
-            (Protocol::Http2, Poll::Ready(_)) => self.turn += buffer.filled().len() - before,
-            _ => self.turn = 0,
+            (Protocol::Http2, Poll::Ready(_)) => {
+                self.read_in_turn += buffer.filled().len() - before
+            }
+            _ => self.read_in_turn = 0,
         }
         read
     }
@@ -229,8 +231,8 @@ impl<S: Socket> Stream<S> {
                 self.encoded.extend(encoded);
             }
         } else if self.encoded.is_empty() {
-            let room = self.ahead.len().min(buffer.remaining());
-            let read = self.ahead.get(..room).unwrap_or_default();
+            let length = self.ahead.len().min(buffer.remaining());
+            let read = self.ahead.get(..length).unwrap_or_default();
             let piece = self.framing.take(&self.activity, read)?;
             match piece.encoded {
                 Some(encoded) => {
@@ -247,14 +249,14 @@ impl<S: Socket> Stream<S> {
     /// Records that the client has closed its side, and wakes the task of its request.
     fn end(&mut self, context: &Context<'_>) {
         self.ended = true;
-        self.activity.set_gone();
+        self.activity.set_client_gone();
         context.waker().wake_by_ref();
     }
 
     /// Whether the bytes are hyper's own response to a malformed request instead of a handler's.
     /// Such bytes are suppressed, because an error object is sent instead.
     fn holds_back(&mut self, bytes: &[u8]) -> bool {
-        if self.protocol == Protocol::Http2 || self.activity.begun() != self.answered {
+        if self.protocol == Protocol::Http2 || self.activity.started_exchanges() != self.answered {
             return false;
         }
         if self.refused.is_none() {
@@ -376,7 +378,7 @@ impl<S: Socket> AsyncWrite for Stream<S> {
                 this.look_ahead(context)?;
             }
             if this.activity.exchanges() == 0 {
-                this.answered = this.activity.begun();
+                this.answered = this.activity.started_exchanges();
             }
         }
         Poll::Ready(Ok(()))

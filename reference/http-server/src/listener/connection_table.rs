@@ -128,7 +128,7 @@ impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
     /// Closes the connection that has been idle longest, if there is one.
     pub(super) fn close_idle(&mut self) -> bool {
         let found = self.longest_idle(|_| true);
-        self.let_go(found)
+        self.close(found)
     }
 
     /// Makes room for a connection from the address; returns false if no full place is free.
@@ -142,7 +142,7 @@ impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
         let found = self.longest_idle(|entry| {
             entry.place == Admission::Full && (shared || entry.address == address)
         });
-        self.let_go(found)
+        self.close(found)
     }
 
     /// Ensures that there is a place in the reserve. Considers only the addresses with the most
@@ -154,21 +154,22 @@ impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
         if self.reserve < self.limits.reserve {
             return;
         }
-        let mut held: HashMap<Address, usize> = HashMap::new();
+        let mut reserved_by_address: HashMap<Address, usize> = HashMap::new();
         let waiting = self.open.values();
         for entry in waiting.filter(|entry| entry.place == Admission::Reserve) {
-            *held.entry(entry.address).or_default() += 1;
+            *reserved_by_address.entry(entry.address).or_default() += 1;
         }
-        let most = held.values().max().copied();
+        let most = reserved_by_address.values().max().copied();
         let reserved = |entry: &Entry| {
-            entry.place == Admission::Reserve && held.get(&entry.address).copied() == most
+            entry.place == Admission::Reserve
+                && reserved_by_address.get(&entry.address).copied() == most
         };
         let just_came = |entry: &Entry| {
             let since = entry.activity.idle_since();
             entry.activity.is_unused() && since.is_some_and(|since| since.elapsed() < SILENT)
         };
         let idle = self.longest_idle(|entry| reserved(entry) && !just_came(entry));
-        if self.let_go(idle) {
+        if self.close(idle) {
             return;
         }
         let others = self.open.iter().filter(|(_, entry)| reserved(entry));
@@ -180,11 +181,11 @@ impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
         let newest = newest.map(|(id, _)| *id);
         if let Some(entry) = newest.and_then(|id| self.open.get(&id)) {
             entry.activity.give(Admission::Refused);
-            self.let_go(newest);
+            self.close(newest);
             return;
         }
         let first = self.longest_idle(reserved);
-        self.let_go(first);
+        self.close(first);
     }
 
     /// Returns the connection that has been idle longest. Connections without any request precede
@@ -207,7 +208,7 @@ impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
     }
 
     /// Asks a connection to end, and removes it; returns whether there is one.
-    fn let_go(&mut self, id: Option<I>) -> bool {
+    fn close(&mut self, id: Option<I>) -> bool {
         let Some((id, entry)) = id.and_then(|id| Some((id, self.open.get(&id)?))) else {
             return false;
         };
@@ -301,8 +302,8 @@ mod tests {
     /// longer counts as just arrived after that time.
     fn promptly<T>(attempt: impl Fn() -> (Instant, T)) -> T {
         loop {
-            let (begun, found) = attempt();
-            if begun.elapsed() < SILENT {
+            let (started, found) = attempt();
+            if started.elapsed() < SILENT {
                 return found;
             }
         }
@@ -329,10 +330,10 @@ mod tests {
             ("127.0.0.6", false, Admission::Reserve, &[1, 3, 4, 7, 8]),
         ];
         let found = promptly(|| {
-            let (begun, mut crowd) = (Instant::now(), TestConnections::new());
+            let (started, mut crowd) = (Instant::now(), TestConnections::new());
             let found =
                 arrivals.map(|(from, busy, ..)| (crowd.arrive(from, busy), crowd.leaving()));
-            (begun, found)
+            (started, found)
         });
         for ((from, _, place, leaving), found) in arrivals.into_iter().zip(found) {
             assert_eq!(found, (place, leaving.to_vec()), "{from}");
@@ -342,7 +343,7 @@ mod tests {
     #[test]
     fn a_crowd_takes_the_reserve_from_itself() {
         let leaving = promptly(|| {
-            let (begun, mut crowd) = (Instant::now(), TestConnections::new());
+            let (started, mut crowd) = (Instant::now(), TestConnections::new());
             crowd.registry.limits.reserve = 3;
             for from in ["1.0.0.1", "1.0.0.1", "1.0.0.2", "1.0.0.2"] {
                 assert_eq!(crowd.arrive(from, true), Admission::Full);
@@ -351,7 +352,7 @@ mod tests {
             for from in ["1.0.0.3", "1.0.0.1", "1.0.0.1", "1.0.0.1", "1.0.0.2"] {
                 assert_eq!(crowd.arrive(from, false), Admission::Reserve);
             }
-            (begun, crowd.leaving())
+            (started, crowd.leaving())
         });
         assert_eq!(leaving, [5, 6]);
     }
@@ -364,14 +365,16 @@ mod tests {
                 crowd.arrive(from, true);
             }
             let waits = crowd.activities.last().map(Arc::clone);
-            let mut turn = waits.as_ref().map(|activity| Box::pin(activity.turn()));
-            let turn = turn.as_mut().map(FutureExt::now_or_never);
-            assert_eq!(turn, Some(None), "it has a full place");
-            let begun = Instant::now();
+            let mut admission = waits
+                .as_ref()
+                .map(|activity| Box::pin(activity.admission()));
+            let admission = admission.as_mut().map(FutureExt::now_or_never);
+            assert_eq!(admission, Some(None), "it has a full place");
+            let started = Instant::now();
             // The health probe has connected, but not sent its request yet.
             assert_eq!(crowd.arrive("1.0.0.6", false), Admission::Reserve);
             assert_eq!(crowd.arrive("1.0.0.7", true), Admission::Reserve);
-            (begun, crowd.leaving())
+            (started, crowd.leaving())
         });
         assert_eq!(leaving, [4]);
     }
@@ -392,14 +395,14 @@ mod tests {
                 }
                 std::thread::sleep(Duration::from_millis(20));
             }
-            let begun = Instant::now();
+            let started = Instant::now();
             crowd.arrive("1.0.0.4", false);
             let leaving = [(); 4].map(|()| {
                 assert_eq!(crowd.arrive("1.0.0.5", true), Admission::Full);
                 crowd.leaving()
             });
             assert_eq!(crowd.arrive("1.0.0.6", true), Admission::Reserve);
-            (begun, leaving)
+            (started, leaving)
         });
         assert_eq!(
             leaving,

@@ -19,16 +19,16 @@ pub(super) fn raise() -> Option<usize> {
 }
 
 /// The requested number of connections, or as many as fit.
-pub(super) fn fitting(asked: usize, room: Option<usize>) -> usize {
-    match room {
-        Some(room) if room < asked => {
-            let fitting = room.max(1);
+pub(super) fn fitting(requested: usize, available: Option<usize>) -> usize {
+    match available {
+        Some(available) if available < requested => {
+            let fitting = available.max(1);
             warn!(
-                asked,
+                asked = requested,
                 fitting, "the limit of open files allows fewer connections"
             );
             fitting
         }
-        _ => asked,
+        _ => requested,
     }
 }

@@ -120,8 +120,8 @@ impl<S: Service> Acceptor<S> {
     /// Serves one connection.
     fn serve(&mut self, stream: Transport, peer: Peer, leaving: Option<CloseReason>) {
         let (activity, place) = self.registry.admit(peer.ip());
-        if let Some(why) = leaving {
-            activity.leave(why);
+        if let Some(reason) = leaving {
+            activity.leave(reason);
         }
         let connection = Connection {
             server: Arc::clone(&self.server),
@@ -167,11 +167,11 @@ impl<S: Service> Acceptor<S> {
     }
 }
 
-/// Limits of the number of connections, of which at most `room` can be open.
-fn limits(options: &ServeOptions, room: Option<usize>) -> Limits {
+/// Limits of the number of connections, of which at most `available` can be open.
+fn limits(options: &ServeOptions, available: Option<usize>) -> Limits {
     // A fraction of the room is left for the places in the reserve.
-    let room = room.map(|room| room - room / (RESERVE_PART + 1));
-    let all = fd_limit::fitting(options.max_connections.get(), room);
+    let available = available.map(|available| available - available / (RESERVE_PART + 1));
+    let all = fd_limit::fitting(options.max_connections.get(), available);
     let share = options.max_connections_per_address;
     let share = share.map_or(all.div_ceil(2), NonZeroUsize::get);
     Limits {

@@ -180,10 +180,10 @@ mod tests {
     #[tokio::test]
     async fn what_is_left_on_threads_ends_with_them() {
         let threads = Threads::start();
-        let (kept, gone) = oneshot::channel::<()>();
+        let (sender, receiver) = oneshot::channel::<()>();
         let left = async move {
             future::pending::<()>().await;
-            drop(kept);
+            drop(sender);
         };
         assert!(
             threads
@@ -192,6 +192,6 @@ mod tests {
                 .is_some()
         );
         drop(threads);
-        assert!(gone.await.is_err());
+        assert!(receiver.await.is_err());
     }
 }

@@ -40,11 +40,11 @@ impl Fields {
         fields
     }
 
-    fn put(&mut self, field: &Field, said: FieldValue) {
-        match (field.name(), said) {
+    fn put(&mut self, field: &Field, value: FieldValue) {
+        match (field.name(), value) {
             ("message", FieldValue::Text(text) | FieldValue::Json(text)) => self.message = text,
             (name, _) if name.starts_with(OF_LIBRARIES) => {}
-            (name, said) => drop(self.by_name.insert(name, said)),
+            (name, value) => drop(self.by_name.insert(name, value)),
         }
     }
 }
@@ -80,10 +80,10 @@ impl Visit for Fields {
 
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
         let text = format!("{value:?}");
-        let said = match self.structured && field.name() != "message" {
+        let value = match self.structured && field.name() != "message" {
             true => FieldValue::Json(text),
             false => FieldValue::Text(text),
         };
-        self.put(field, said);
+        self.put(field, value);
     }
 }

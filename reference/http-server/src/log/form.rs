@@ -64,21 +64,21 @@ fn name(level: Level) -> &'static str {
 /// JSON object on one line, members sorted by name.
 fn json(level: &str, time: &str, fields: &Fields) -> Result<String, fmt::Error> {
     let quoted = |text: &str| serde_json::to_string(text).map_err(|_| fmt::Error);
-    let own = [
+    let standard = [
         ("level", level),
         ("msg", fields.message.as_str()),
         ("time", time),
     ];
-    let mut members = Vec::with_capacity(fields.by_name.len() + own.len());
-    for (name, text) in own {
+    let mut members = Vec::with_capacity(fields.by_name.len() + standard.len());
+    for (name, text) in standard {
         members.push((name.to_owned(), quoted(text)?));
     }
-    for (name, said) in &fields.by_name {
+    for (name, field) in &fields.by_name {
         let name = match OF_LINES.contains(name) {
             true => format!("fields.{name}"),
             false => (*name).to_owned(),
         };
-        let value = match said {
+        let value = match field {
             FieldValue::Text(text) => quoted(text)?,
             FieldValue::Json(json) => json.clone(),
         };
@@ -110,9 +110,9 @@ fn text(level: &str, time: String, fields: &Fields) -> Result<String, fmt::Error
     let level = level.to_uppercase();
     let mut lines = format!("[{level}] {}\n", escape::text(&fields.message));
     let time = FieldValue::Text(time);
-    let all = fields.by_name.iter().map(|(name, said)| (*name, said));
-    for (name, said) in all.chain([("time", &time)]) {
-        let value = match said {
+    let all = fields.by_name.iter().map(|(name, field)| (*name, field));
+    for (name, field) in all.chain([("time", &time)]) {
+        let value = match field {
             FieldValue::Text(text) if text.contains('\n') => {
                 let lines = text.lines().map(escape::text);
                 lines.collect::<Vec<_>>().join("\n")

@@ -137,11 +137,11 @@ impl Layout {
                 } => {
                     // A leap second has a fraction beyond one second.
                     let all = format!("{:09}", time.nanosecond() % 1_000_000_000);
-                    let shown = all.get(..*digits).unwrap_or(&all);
-                    match shown.trim_end_matches('0') {
+                    let fraction = all.get(..*digits).unwrap_or(&all);
+                    match fraction.trim_end_matches('0') {
                         "" if *short => Ok(()),
                         trimmed if *short => write!(text, "{sign}{trimmed}"),
-                        _ => write!(text, "{sign}{shown}"),
+                        _ => write!(text, "{sign}{fraction}"),
                     }
                 }
             };
@@ -154,10 +154,10 @@ impl Layout {
 
 /// Whether a layout starts with an element. A longer word, such as `Month`, does not count.
 fn begins(layout: &str, part: &str) -> bool {
-    let Some(behind) = layout.strip_prefix(part) else {
+    let Some(rest) = layout.strip_prefix(part) else {
         return false;
     };
-    let longer = behind.starts_with(|next: char| next.is_ascii_lowercase());
+    let longer = rest.starts_with(|next: char| next.is_ascii_lowercase());
     !(longer && matches!(part, "Jan" | "Mon"))
 }
 

@@ -189,12 +189,12 @@ mod tests {
     }
 
     /// Returns the output of a log in a format.
-    fn logged(format: LogFormat, times: &str, say: impl FnOnce()) -> String {
+    fn logged(format: LogFormat, times: &str, emit: impl FnOnce()) -> String {
         let written = Sink::default();
         let writer = written.clone();
         let times = times.parse().unwrap_or_default();
         let form = Form { format, times };
-        with_default(log(LevelFilter::DEBUG, form, move || writer.clone()), say);
+        with_default(log(LevelFilter::DEBUG, form, move || writer.clone()), emit);
         let written = written.0.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&written).into_owned()
     }
@@ -209,10 +209,10 @@ mod tests {
             .collect()
     }
 
-    fn say(hostile: &str) {
-        let why = io::Error::other(hostile.to_owned());
+    fn log_hostile(hostile: &str) {
+        let error = io::Error::other(hostile.to_owned());
         info!(%hostile, "{hostile}");
-        error!(why = &why as &dyn std::error::Error, quoted = hostile, debug = ?hostile, "said");
+        error!(why = &error as &dyn std::error::Error, quoted = hostile, debug = ?hostile, "said");
         let document = rego::Value::from(hostile);
         info!(target: STRUCTURED, document = %Json::new(&document, 1_000).unwrap_or_default(), "said");
     }
@@ -221,7 +221,7 @@ mod tests {
     fn nothing_that_is_logged_looks_like_another_event() -> Result<(), serde_json::Error> {
         let hostile = hostile();
         for format in [LogFormat::Text, LogFormat::Json, LogFormat::JsonPretty] {
-            let text = logged(format, "", || say(&hostile));
+            let text = logged(format, "", || log_hostile(&hostile));
             assert!(
                 !text.replace('\n', "").contains(escape::is_control),
                 "{text:?}"

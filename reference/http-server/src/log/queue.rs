@@ -181,20 +181,20 @@ mod tests {
 
     use super::{MAX_BYTES, Queue, dropped_lines, write_line};
 
-    /// A disk with space for `room` bytes.
+    /// A disk with space for `capacity` bytes.
     struct Disk {
-        room: usize,
-        held: Vec<u8>,
+        capacity: usize,
+        contents: Vec<u8>,
     }
 
     impl Write for Disk {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            let part = bytes.iter().take(self.room);
-            self.held.extend(part);
-            match bytes.len().min(self.room) {
+            let part = bytes.iter().take(self.capacity);
+            self.contents.extend(part);
+            match bytes.len().min(self.capacity) {
                 0 => Err(io::ErrorKind::StorageFull.into()),
                 written => {
-                    self.room -= written;
+                    self.capacity -= written;
                     Ok(written)
                 }
             }
@@ -209,23 +209,23 @@ mod tests {
     fn a_torn_line_is_ended_before_the_next() {
         let (mut disk, mut is_torn) = (
             Disk {
-                room: 5,
-                held: Vec::new(),
+                capacity: 5,
+                contents: Vec::new(),
             },
             false,
         );
-        for (room, line, expected) in [
+        for (capacity, line, expected) in [
             (0, "one\n", true),
             (0, "two\n", false),
             (0, "three\n", false),
             (9, "four\n", true),
             (0, "five\n", false),
         ] {
-            disk.room += room;
+            disk.capacity += capacity;
             let is_written = write_line(&mut disk, line.as_bytes(), &mut is_torn);
             assert_eq!(is_written, expected, "{line}");
         }
-        assert_eq!(disk.held, b"one\nt\nfour\nfiv");
+        assert_eq!(disk.contents, b"one\nt\nfour\nfiv");
     }
 
     /// Nobody reads, so the writer blocks; logging does not.
@@ -244,8 +244,8 @@ mod tests {
         assert!(dropped > 0 && dropped < many, "{dropped}");
         // The drop returns although nothing was read.
         drop(guard);
-        let kept = (many - dropped) * line.len();
-        let mut read = vec![0; kept];
+        let written = (many - dropped) * line.len();
+        let mut read = vec![0; written];
         reader.read_exact(&mut read)?;
         assert!(read.iter().all(|byte| *byte == b'x'));
         Ok(())

@@ -44,10 +44,10 @@ pub(super) fn is_known(method: &Method) -> bool {
 
 /// Attributes of the server: host, and port unless it is the default one.
 pub(super) fn server(host: &str, port: Option<u16>, secure: bool) -> Vec<KeyValue> {
-    let usual = if secure { 443 } else { 80 };
+    let default_port = if secure { 443 } else { 80 };
     let host = host.trim_matches(['[', ']']);
     let mut attributes = vec![text("server.address", host)];
-    if let Some(port) = port.filter(|port| ![0, usual].contains(port)) {
+    if let Some(port) = port.filter(|port| ![0, default_port].contains(port)) {
         attributes.push(KeyValue::new("server.port", i64::from(port)));
     }
     attributes

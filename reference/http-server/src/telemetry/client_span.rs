@@ -66,10 +66,10 @@ impl ClientSpan {
     }
 
     /// Records that there was no response.
-    pub fn failed(&self, why: impl Into<String>) {
+    pub fn failed(&self, reason: impl Into<String>) {
         let span = self.0.span();
         span.set_attribute(KeyValue::new("error.type", "_OTHER"));
-        span.set_status(Status::error(why.into()));
+        span.set_status(Status::error(reason.into()));
     }
 }
 

@@ -41,7 +41,7 @@ impl Collector {
     /// # Errors
     /// When a file in the settings cannot be used.
     pub(super) fn new(settings: &Settings) -> Result<Self, String> {
-        let runtime = Handle::try_current().map_err(|why| why.to_string())?;
+        let runtime = Handle::try_current().map_err(|error| error.to_string())?;
         Ok(Self(Arc::new(Inner {
             client: client(settings)?,
             transport: settings.transport,
@@ -87,17 +87,17 @@ impl Inner {
 
     /// Logs when sending spans begins to fail, and when it works again.
     fn log_failure(&self, sent: &Result<Response<Bytes>, HttpError>) {
-        let why = match sent {
+        let reason = match sent {
             Ok(answer) if answer.status().is_success() => None,
             Ok(answer) => Some(format!(
                 "the collector responded with status {}",
                 answer.status().as_u16()
             )),
-            Err(why) => Some(innermost(why.as_ref())),
+            Err(reason) => Some(innermost(reason.as_ref())),
         };
-        let failed = self.fails.swap(why.is_some(), Ordering::Relaxed);
-        match why {
-            Some(why) if !failed => warn!(why, "cannot send spans to the collector"),
+        let failed = self.fails.swap(reason.is_some(), Ordering::Relaxed);
+        match reason {
+            Some(reason) if !failed => warn!(why = reason, "cannot send spans to the collector"),
             None if failed => info!("spans are sent to the collector again"),
             _ => {}
         }
@@ -139,7 +139,7 @@ fn client(settings: &Settings) -> Result<Client, String> {
     }
     if let Some(file) = &settings.authorities {
         let authorities = Certificate::from_pem_bundle(&read(file)?);
-        let authorities = authorities.map_err(|why| format!("`tls_ca_cert_file`: {why}"))?;
+        let authorities = authorities.map_err(|error| format!("`tls_ca_cert_file`: {error}"))?;
         if authorities.is_empty() {
             return Err("there is no certificate in the `tls_ca_cert_file`".to_owned());
         }
@@ -149,12 +149,12 @@ fn client(settings: &Settings) -> Result<Client, String> {
         let mut pem = read(certificate)?;
         pem.extend(read(key)?);
         let identity = Identity::from_pem(&pem);
-        let identity = identity.map_err(|why| format!("`tls_cert_file`: {why}"))?;
+        let identity = identity.map_err(|error| format!("`tls_cert_file`: {error}"))?;
         if settings.encryption == Encryption::MutualTls {
             builder = builder.identity(identity);
         }
     }
-    builder.build().map_err(|why| innermost(&why))
+    builder.build().map_err(|error| innermost(&error))
 }
 
 /// Whether an address is on this machine: a proxy elsewhere cannot connect to it.
@@ -165,5 +165,5 @@ fn is_loopback(address: &str) -> bool {
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, String> {
-    std::fs::read(file).map_err(|why| format!("file `{}`: {why}", file.display()))
+    std::fs::read(file).map_err(|error| format!("file `{}`: {error}", file.display()))
 }

@@ -41,7 +41,7 @@ impl Telemetry {
             .with_timeout(settings.export_timeout)
             .with_http_client(Collector::new(settings)?)
             .build()
-            .map_err(|why| why.to_string())?;
+            .map_err(|error| error.to_string())?;
         let batches = BatchConfigBuilder::default()
             .with_max_queue_size(settings.queue)
             .with_max_export_batch_size(settings.batch)
@@ -79,8 +79,8 @@ impl Telemetry {
 
     /// Exports the remaining spans within a timeout. This blocks.
     pub fn flush(&self, time: Duration) {
-        if let Err(why) = self.provider.shutdown_with_timeout(time) {
-            warn!(%why, "spans were not sent in time");
+        if let Err(error) = self.provider.shutdown_with_timeout(time) {
+            warn!(why = %error, "spans were not sent in time");
         }
     }
 }
@@ -98,10 +98,10 @@ impl Drop for Telemetry {
 
 /// Resource attributes of the exporter.
 fn resource(settings: &Settings) -> Resource {
-    let given = settings.resource.iter();
-    let given = given.map(|(name, value)| KeyValue::new(*name, value.clone()));
+    let attributes = settings.resource.iter();
+    let attributes = attributes.map(|(name, value)| KeyValue::new(*name, value.clone()));
     Resource::builder_empty()
         .with_detector(Box::new(EnvResourceDetector::new()))
-        .with_attributes(given)
+        .with_attributes(attributes)
         .build()
 }

@@ -20,8 +20,8 @@ pub(super) fn message(framed: &Bytes) -> Option<Bytes> {
     let (prefix, message) = framed.split_at_checked(PREFIX)?;
     let (&compressed, length) = prefix.split_first()?;
     let length = u32::from_be_bytes(length.try_into().ok()?);
-    let whole = usize::try_from(length).is_ok_and(|length| length == message.len());
-    (compressed == 0 && whole).then(|| framed.slice(PREFIX..))
+    let is_complete = usize::try_from(length).is_ok_and(|length| length == message.len());
+    (compressed == 0 && is_complete).then(|| framed.slice(PREFIX..))
 }
 
 /// Converts the status of a gRPC call to an HTTP status that says the same about whether the call
@@ -43,10 +43,10 @@ mod tests {
     #[test]
     fn a_message_survives_its_frame() {
         for text in ["", "a", "some message"] {
-            let whole = frame(&Bytes::from(text)).unwrap_or_default();
-            assert_eq!(message(&whole), Some(Bytes::from(text)));
-            for end in 0..whole.len() {
-                assert_eq!(message(&whole.slice(..end)), None, "{text} up to {end}");
+            let framed = frame(&Bytes::from(text)).unwrap_or_default();
+            assert_eq!(message(&framed), Some(Bytes::from(text)));
+            for end in 0..framed.len() {
+                assert_eq!(message(&framed.slice(..end)), None, "{text} up to {end}");
             }
         }
         assert_eq!(message(&Bytes::from_static(b"\x01\0\0\0\0")), None);
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn what_may_be_tried_again_is_told_apart() {
-        for (given, expected) in [
+        for (status_text, expected) in [
             (Some("0"), 200),
             (Some("14"), 503),
             (None, 503),
@@ -62,10 +62,10 @@ mod tests {
             (Some("x"), 400),
         ] {
             let mut trailers = HeaderMap::new();
-            if let Some(value) = given.and_then(|given| given.parse().ok()) {
+            if let Some(value) = status_text.and_then(|status_text| status_text.parse().ok()) {
                 trailers.insert("grpc-status", value);
             }
-            assert_eq!(status(&trailers), expected, "{given:?}");
+            assert_eq!(status(&trailers), expected, "{status_text:?}");
         }
     }
 }

@@ -85,5 +85,5 @@ pub struct SpanAttributes<'r> {
     /// Length of the request body in bytes.
     pub length: usize,
     /// When the head of the request was received.
-    pub begun: Instant,
+    pub started: Instant,
 }

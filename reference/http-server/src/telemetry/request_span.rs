@@ -32,10 +32,10 @@ impl RequestSpan {
             true => request.method.as_str(),
             false => "HTTP",
         };
-        let begun = SystemTime::now().checked_sub(request.begun.elapsed());
+        let started = SystemTime::now().checked_sub(request.started.elapsed());
         let builder = SpanBuilder::from_name(format!("{method} {}", request.route))
             .with_kind(SpanKind::Server)
-            .with_start_time(begun.unwrap_or_else(SystemTime::now))
+            .with_start_time(started.unwrap_or_else(SystemTime::now))
             .with_attributes(request.attributes());
         let span = telemetry.tracer.build_with_context(builder, &parent);
         Self {
@@ -93,9 +93,9 @@ impl SpanAttributes<'_> {
         let mut all = attributes::method(self.method);
         let host = self.header(http::header::HOST);
         let host = host.and_then(|host| host.parse::<Authority>().ok());
-        if let Some(asked) = host.as_ref().or(self.authority) {
-            let port = asked.port_u16();
-            all.extend(attributes::server(asked.host(), port, self.secure));
+        if let Some(authority) = host.as_ref().or(self.authority) {
+            let port = authority.port_u16();
+            all.extend(attributes::server(authority.host(), port, self.secure));
         }
         let scheme = if self.secure { "https" } else { "http" };
         all.push(KeyValue::new("url.scheme", scheme));

@@ -77,7 +77,8 @@ impl Settings {
     /// Names the first malformed pattern, and the cause.
     pub fn excluded(&self) -> Result<Vec<Glob>, String> {
         let globs = self.exclude.iter().map(|pattern| {
-            Glob::new(pattern, "/").map_err(|why| format!("`exclude_paths`: `{pattern}`: {why}"))
+            Glob::new(pattern, "/")
+                .map_err(|error| format!("`exclude_paths`: `{pattern}`: {error}"))
         });
         globs.collect()
     }

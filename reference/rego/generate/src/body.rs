@@ -10,9 +10,9 @@ pub(crate) fn body(choices: &mut Choices<'_>, scope: &mut Scope, between: &str) 
     let count = 1 + choices.below(if scope.depth == 0 { 2 } else { 4 });
     let expressions: Vec<String> = (0..count)
         .map(|_| {
-            let made = expression(choices, scope);
+            let text = expression(choices, scope);
             scope.begins = false;
-            made
+            text
         })
         .collect();
     expressions.join(between)
@@ -67,10 +67,10 @@ fn expression(choices: &mut Choices<'_>, scope: &mut Scope) -> String {
             let template = choices.of(EVERY);
             let (known, unmodified) = (scope.variables.len(), scope.unmodified);
             scope.unmodified |= scope.query;
-            let made = scope.deeper(|scope| expand(choices, scope, template));
+            let text = scope.deeper(|scope| expand(choices, scope, template));
             scope.variables.truncate(known);
             scope.unmodified = unmodified;
-            made
+            text
         }
         10 => term(choices, scope, 'b'),
         _ => term(choices, scope, 'x'),
@@ -240,7 +240,7 @@ fn with(choices: &mut Choices<'_>, scope: &mut Scope) -> String {
 /// Calls `make` with a scope that must not bind variables, so without wildcards.
 pub(crate) fn closed(scope: &mut Scope, make: impl FnOnce(&mut Scope) -> String) -> String {
     let before = std::mem::replace(&mut scope.closed, true);
-    let made = make(scope);
+    let text = make(scope);
     scope.closed = before;
-    made
+    text
 }

@@ -79,8 +79,11 @@ allow if {
         });
         let roles: serde_json::Map<_, _> = roles.collect();
         let users = (0..100).map(|user| {
-            let held = (0..10).map(|at| format!("role{}", (user + 7 * at) % 100));
-            (format!("user{user}"), Value::from(held.collect::<Vec<_>>()))
+            let roles = (0..10).map(|at| format!("role{}", (user + 7 * at) % 100));
+            (
+                format!("user{user}"),
+                Value::from(roles.collect::<Vec<_>>()),
+            )
         });
         let users: serde_json::Map<_, _> = users.collect();
         json!({"roles": roles, "users": users})

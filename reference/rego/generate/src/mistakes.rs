@@ -8,9 +8,9 @@ use super::terms::Scope;
 pub(crate) fn term(choices: &mut Choices<'_>, scope: &mut Scope) -> String {
     let template = choices.of(TERMS);
     let depth = std::mem::take(&mut scope.depth);
-    let made = expand(choices, scope, template);
+    let text = expand(choices, scope, template);
     scope.depth = depth;
-    made
+    text
 }
 
 const TERMS: &[&str] = &[
@@ -182,7 +182,7 @@ pub(crate) const IMPORTS: &[&str] = &[
 ];
 
 /// Changes one character of a source, so that a parser may find an error.
-pub(crate) fn damage(choices: &mut Choices<'_>, text: &str) -> String {
+pub(crate) fn mutate(choices: &mut Choices<'_>, text: &str) -> String {
     let signs: Vec<char> = text.chars().collect();
     let far = choices.below(256) * 256 + choices.below(256);
     let at = far.checked_rem(signs.len()).unwrap_or(0);

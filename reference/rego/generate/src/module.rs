@@ -33,7 +33,7 @@ pub fn module(choices: &mut Choices<'_>) -> String {
         scope.variables.truncate(imported);
     }
     if faulty && choices.rarely(8) {
-        return mistakes::damage(choices, &text);
+        return mistakes::mutate(choices, &text);
     }
     text
 }
@@ -86,9 +86,9 @@ fn within(
     let known = scope.variables.len();
     scope.begins = false;
     let body = body(choices, scope, "\n\t");
-    let made = make(choices, scope, &format!("{{\n\t{body}\n}}"));
+    let text = make(choices, scope, &format!("{{\n\t{body}\n}}"));
     scope.variables.truncate(known);
-    made
+    text
 }
 
 fn tested(choices: &mut Choices<'_>, scope: &mut Scope, name: &str) -> String {

@@ -60,16 +60,16 @@ fn fill(choices: &mut Choices<'_>, scope: &mut Scope, template: &str) -> String 
             '#' => {
                 let is_closed = pieces.last().is_some_and(|piece| piece == "|")
                     && signs.next_if_eq(&'|').is_some();
-                let made = if is_closed {
+                let text = if is_closed {
                     pieces.pop();
                     closed(scope, |scope| term(choices, scope, kind))
                 } else {
                     term(choices, scope, kind)
                 };
                 let has_parts = signs.peek() == Some(&'[') || template.contains("][");
-                pieces.push(match is_refused(scope, &pieces, &made, has_parts) {
+                pieces.push(match is_refused(scope, &pieces, &text, has_parts) {
                     true => literal(choices, kind),
-                    false => made,
+                    false => text,
                 });
             }
             '~' => pieces.push(literal(choices, kind)),
@@ -114,20 +114,20 @@ fn fill(choices: &mut Choices<'_>, scope: &mut Scope, template: &str) -> String 
 /// - OPA does not resolve names in template strings in the steps of references.
 /// - OPA does not find all members of a non-constant array or set literal there, and visits those
 ///   of an object in another order.
-fn is_refused(scope: &Scope, before: &[String], made: &str, has_parts: bool) -> bool {
-    let is_operation = made.starts_with('(') || scope.in_braces && made.contains(['(', '|']);
+fn is_refused(scope: &Scope, before: &[String], text: &str, has_parts: bool) -> bool {
+    let is_operation = text.starts_with('(') || scope.in_braces && text.contains(['(', '|']);
     let is_step = before.last().is_some_and(|piece| piece == "[");
     let is_domain = before.ends_with(&["i", "n", " "].map(str::to_owned));
-    let is_written = made.starts_with(['{', '[']) && !is_comprehension(made);
+    let is_written = text.starts_with(['{', '[']) && !is_comprehension(text);
     has_parts && is_operation
-        || is_step && made.contains('$')
+        || is_step && text.contains('$')
         || (is_domain || has_parts) && is_written
 }
 
 /// Whether the braces around a term enclose a comprehension, not members that contain one.
-fn is_comprehension(made: &str) -> bool {
+fn is_comprehension(text: &str) -> bool {
     let mut depth = 0_usize;
-    made.chars().any(|sign| {
+    text.chars().any(|sign| {
         match sign {
             '{' | '[' | '(' => depth += 1,
             '}' | ']' | ')' => depth = depth.saturating_sub(1),

@@ -77,9 +77,9 @@ impl Scope {
     pub(crate) fn deeper(&mut self, make: impl FnOnce(&mut Self) -> String) -> String {
         let depth = self.depth;
         self.depth = depth.saturating_sub(1);
-        let made = make(self);
+        let text = make(self);
         self.depth = depth;
-        made
+        text
     }
 
     fn variables_of(&self, kind: Kind) -> Vec<&str> {

@@ -1,7 +1,7 @@
 //! Aggregate functions over collections: `count`, `sum`, `product`, `max`, `min`, `sort`, `all`,
 //! `any`, and membership.
 
-use super::expected::{CallResult, items, misfilled, mistyped_of};
+use super::expected::{CallResult, items, mistyped_element, mistyped_of};
 use super::operand::{answer, any};
 use super::{Call, Cost, Failure, Group};
 use crate::Value;
@@ -17,7 +17,7 @@ pub(super) const BUILTINS: Group = &[
     ("max", Cost::Linear, |_, operands| {
         Ok(items(operands, 1, COLLECTION)?.max().cloned())
     }),
-    ("min", Cost::Linear, least),
+    ("min", Cost::Linear, minimum),
     ("product", Cost::Stepping, product),
     ("sort", Cost::Linear, sort),
     ("sum", Cost::Linear, sum),
@@ -59,7 +59,7 @@ fn combine(
         match item {
             Value::Number(number) if integers && number.is_whole()? => all = step(&all, number)?,
             Value::Number(_) => integers = false,
-            other => return Err(misfilled(1, any(operands, 1), other, "number")),
+            other => return Err(mistyped_element(1, any(operands, 1), other, "number")),
         }
     }
     if integers {
@@ -74,10 +74,10 @@ fn combine(
 }
 
 /// Returns the last of several equal minimal items, which matters if they are `1` and `1.0`.
-fn least(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let least = items(operands, 1, COLLECTION)?
-        .reduce(|least, item| if item <= least { item } else { least });
-    Ok(least.cloned())
+fn minimum(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
+    let minimum = items(operands, 1, COLLECTION)?
+        .reduce(|minimum, item| if item <= minimum { item } else { minimum });
+    Ok(minimum.cloned())
 }
 
 fn sort(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
@@ -97,30 +97,30 @@ fn any_true(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
 }
 
 fn member(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let sought = any(operands, 1);
-    let whole = any(operands, 2);
-    let places = lookup::places(call.meter, whole, [].iter(), sought);
+    let element = any(operands, 1);
+    let collection = any(operands, 2);
+    let places = lookup::places(call.meter, collection, [].iter(), element);
     if let Some(places) = places.map_err(Failure::Aborted)? {
         let mut places = places.iter().map(|(_, place)| *place as usize);
-        return answer(places.any(|place| lookup::item(whole, place) == Some(sought)));
+        return answer(places.any(|place| lookup::item(collection, place) == Some(element)));
     }
-    answer(match whole {
-        Value::Set(members) => members.contains(sought),
-        Value::Array(items) => items.contains(sought),
-        Value::Object(members) => members.values().any(|value| value == sought),
+    answer(match collection {
+        Value::Set(members) => members.contains(element),
+        Value::Array(items) => items.contains(element),
+        Value::Object(members) => members.values().any(|value| value == element),
         _ => false,
     })
 }
 
 fn member_with_key(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
-    let (key, sought) = (any(operands, 1), any(operands, 2));
+    let (key, value) = (any(operands, 1), any(operands, 2));
     let found = match any(operands, 3) {
         Value::Set(members) => members.get(key),
         Value::Object(members) => members.get_value(key),
         Value::Array(items) => index(key).and_then(|at| items.get(at)),
         _ => None,
     };
-    answer(found == Some(sought))
+    answer(found == Some(value))
 }
 
 /// Parses a key as an index: an integer in any notation.

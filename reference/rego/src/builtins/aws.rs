@@ -80,12 +80,12 @@ fn sign(_: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> 
         Some(other) => return Err(mistyped(0, "object", other)),
     };
     let fields = ["url", "method"].map(|name| (name, request.get(name).and_then(Value::as_str)));
-    let wrong = fields.iter().filter(|(_, text)| text.is_none());
-    let wrong: Vec<Value> = wrong.map(|(name, _)| Value::from(*name)).collect();
+    let missing = fields.iter().filter(|(_, text)| text.is_none());
+    let missing: Vec<Value> = missing.map(|(name, _)| Value::from(*name)).collect();
     let [(_, Some(url)), (_, Some(method))] = fields else {
         return Err(Failure::Type(format!(
             "operand 1 invalid values for required request parameters(s): {}",
-            names(&wrong)
+            names(&missing)
         )));
     };
     let url = Url::parse(url).map_err(Failure::Value)?;
@@ -144,10 +144,10 @@ impl<'c> Signer<'c> {
             )));
         }
         let text = |value: &Option<&'c Value>| value.and_then(Value::as_str);
-        let wrong = named.iter().filter(|(_, value)| text(value).is_none());
-        let wrong: Vec<&Value> = wrong.map(|(name, _)| name).collect();
-        let given = |name| config.get(name).and_then(Value::as_str);
-        match REQUIRED.map(given) {
+        let invalid = named.iter().filter(|(_, value)| text(value).is_none());
+        let invalid: Vec<&Value> = invalid.map(|(name, _)| name).collect();
+        let setting = |name| config.get(name).and_then(Value::as_str);
+        match REQUIRED.map(setting) {
             [
                 Some(service),
                 Some(access_key),
@@ -158,12 +158,12 @@ impl<'c> Signer<'c> {
                 access_key,
                 secret_key,
                 region,
-                token: given("aws_session_token").filter(|token| !token.is_empty()),
+                token: setting("aws_session_token").filter(|token| !token.is_empty()),
                 unsigned_payload: false,
             }),
             _ => Err(Failure::Type(format!(
                 "operand 2 invalid values for required AWS config parameters(s): {}",
-                names(wrong)
+                names(invalid)
             ))),
         }
     }
@@ -193,7 +193,7 @@ impl<'c> Signer<'c> {
         &self,
         method: &str,
         url: &Url,
-        given: Vec<(String, String)>,
+        request_headers: Vec<(String, String)>,
         body: &[u8],
         seconds: i64,
     ) -> BTreeMap<String, String> {
@@ -202,22 +202,23 @@ impl<'c> Signer<'c> {
             true => "UNSIGNED-PAYLOAD".to_owned(),
             false => hex(&Sha256::digest(body)),
         };
-        let mut own = BTreeMap::from([
+        let mut signing_headers = BTreeMap::from([
             ("host", url.authority().to_owned()),
             ("x-amz-date", format!("{date}T{time}Z")),
         ]);
         if matches!(self.service, "s3" | "glacier") {
-            own.insert("x-amz-content-sha256", payload.clone());
+            signing_headers.insert("x-amz-content-sha256", payload.clone());
         }
         if let Some(token) = self.token {
-            own.insert("x-amz-security-token", token.to_owned());
+            signing_headers.insert("x-amz-security-token", token.to_owned());
         }
         let mut covered: BTreeMap<String, &str> = BTreeMap::new();
         covered.extend(
-            own.iter()
+            signing_headers
+                .iter()
                 .map(|(name, value)| ((*name).to_owned(), value.as_str())),
         );
-        let lower = given
+        let lower = request_headers
             .iter()
             .map(|(name, value)| (lowered(name), value.as_str()));
         covered.extend(lower.filter(|(name, _)| !UNSIGNED.contains(&name.as_str())));
@@ -238,10 +239,11 @@ impl<'c> Signer<'c> {
             "AWS4-HMAC-SHA256 Credential={}/{scope},SignedHeaders={list},Signature={signature}",
             self.access_key
         );
-        let mut headers: BTreeMap<String, String> = given.into_iter().collect();
+        let mut headers: BTreeMap<String, String> = request_headers.into_iter().collect();
         headers.insert("Authorization".to_owned(), authorization);
         headers.extend(
-            own.into_iter()
+            signing_headers
+                .into_iter()
                 .map(|(name, value)| (name.to_owned(), value)),
         );
         headers
@@ -266,6 +268,6 @@ fn mac(key: &[u8], message: &str) -> Vec<u8> {
 /// Returns the date and the time of day: `20060102` and `150405`.
 fn timestamp(seconds: i64) -> (String, String) {
     let time = DateTime::from_timestamp(seconds, 0).unwrap_or_default();
-    let shown = |format| time.format(format).to_string();
-    (shown("%Y%m%d"), shown("%H%M%S"))
+    let formatted = |format| time.format(format).to_string();
+    (formatted("%Y%m%d"), formatted("%H%M%S"))
 }

@@ -10,18 +10,18 @@ use crate::value::{ArithmeticError, Number};
 
 pub(super) const BUILTINS: Group = &[
     ("bits.and", Cost::Linear, |_, operands| {
-        whole(big_integer(operands, 1)? & big_integer(operands, 2)?)
+        integer_answer(big_integer(operands, 1)? & big_integer(operands, 2)?)
     }),
     ("bits.lsh", Cost::Stepping, left),
     ("bits.negate", Cost::Linear, |_, operands| {
-        whole(!big_integer(operands, 1)?)
+        integer_answer(!big_integer(operands, 1)?)
     }),
     ("bits.or", Cost::Linear, |_, operands| {
-        whole(big_integer(operands, 1)? | big_integer(operands, 2)?)
+        integer_answer(big_integer(operands, 1)? | big_integer(operands, 2)?)
     }),
     ("bits.rsh", Cost::Stepping, right),
     ("bits.xor", Cost::Linear, |_, operands| {
-        whole(big_integer(operands, 1)? ^ big_integer(operands, 2)?)
+        integer_answer(big_integer(operands, 1)? ^ big_integer(operands, 2)?)
     }),
 ];
 
@@ -34,7 +34,7 @@ pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
     most: Maximum::Bits(MAX_BITS),
 }];
 
-fn whole(integer: BigInt) -> CallResult {
+fn integer_answer(integer: BigInt) -> CallResult {
     answer(Number::from(integer))
 }
 
@@ -53,11 +53,11 @@ fn left(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     if integer.sign() != Sign::NoSign && integer.bits().saturating_add(by) > MAX_BITS {
         return Err(ArithmeticError::TooBig.into());
     }
-    whole(integer << by.min(MAX_BITS))
+    integer_answer(integer << by.min(MAX_BITS))
 }
 
 fn right(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let integer = big_integer(operands, 1)?;
     let by = shift(operands)?.min(integer.bits() + 1);
-    whole(integer >> by)
+    integer_answer(integer >> by)
 }

@@ -67,14 +67,14 @@ impl Caches {
     }
 
     /// Returns the value prepared from a string, if it is still cached.
-    pub(super) fn made(&self, kind: &'static str, text: &Text) -> Option<Cached> {
+    pub(super) fn get(&self, kind: &'static str, text: &Text) -> Option<Cached> {
         lock(self.of(kind)).get(&(kind, text.clone())).cloned()
     }
 
     /// Caches the value prepared from a string.
-    pub(super) fn keep(&self, kind: &'static str, text: &Text, made: Cached, bytes: usize) {
+    pub(super) fn insert(&self, kind: &'static str, text: &Text, value: Cached, bytes: usize) {
         if text.len() <= MAX_TEXT {
-            lock(self.of(kind)).put((kind, text.clone()), made, bytes);
+            lock(self.of(kind)).put((kind, text.clone()), value, bytes);
         }
     }
 
@@ -108,20 +108,20 @@ mod tests {
         };
         let caches = Caches::new(&limits);
         let texts = ["a", "b", "c"].map(Text::from);
-        for (kind, kept) in [
+        for (kind, expected) in [
             ("regex", [false, true, true]),
             (GRAPHQL, [false, false, true]),
             (KEYS, [false; 3]),
         ] {
             for text in &texts {
-                caches.keep(kind, text, Arc::new(()), 1);
+                caches.insert(kind, text, Arc::new(()), 1);
             }
             let found = texts
                 .each_ref()
-                .map(|text| caches.made(kind, text).is_some());
-            assert_eq!(found, kept, "{kind}");
+                .map(|text| caches.get(kind, text).is_some());
+            assert_eq!(found, expected, "{kind}");
         }
-        assert!(caches.made("glob", &Text::from("c")).is_none());
+        assert!(caches.get("glob", &Text::from("c")).is_none());
     }
 
     #[test]
@@ -129,9 +129,9 @@ mod tests {
         let caches = Caches::default();
         let texts = ["a", "b", "c"].map(Text::from);
         for text in &texts {
-            caches.keep("regex", text, Arc::new(()), MAX_MADE / 2);
+            caches.insert("regex", text, Arc::new(()), MAX_MADE / 2);
         }
-        let found = texts.map(|text| caches.made("regex", &text).is_some());
+        let found = texts.map(|text| caches.get("regex", &text).is_some());
         assert_eq!(found, [false, true, true]);
     }
 }

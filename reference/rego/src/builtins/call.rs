@@ -117,15 +117,15 @@ impl Call<'_> {
     }
 
     /// Waits for an operation of the host.
-    pub(crate) fn wait<T>(&self, ask: impl FnOnce(&dyn Host, Cancellation<'_>) -> T) -> T {
+    pub(crate) fn wait<T>(&self, operation: impl FnOnce(&dyn Host, Cancellation<'_>) -> T) -> T {
         self.meter.rest();
-        ask(self.host(), &|| self.meter.wanted())
+        operation(self.host(), &|| self.meter.wanted())
     }
 
     /// Fails if allocating this many values would exceed the limit. Does not count them.
     pub(crate) fn estimate(&self, values: usize) -> Result<(), Failure> {
-        let foreseen = self.meter.check_room(values);
-        foreseen.map_err(Failure::Aborted)
+        let checked = self.meter.check_room(values);
+        checked.map_err(Failure::Aborted)
     }
 
     /// Counts values before they are allocated, and fails if they exceed the limit.
@@ -147,7 +147,7 @@ impl Call<'_> {
     }
 
     /// Serializes a value, which is charged for its unfolded size.
-    pub(crate) fn written(&self, value: &Value) -> Result<String, Failure> {
+    pub(crate) fn serialize(&self, value: &Value) -> Result<String, Failure> {
         self.unfold([value])?;
         Ok(value.to_string())
     }
@@ -171,29 +171,29 @@ impl Call<'_> {
             return Ok(known);
         }
         let caches = self.outside.caches;
-        let known = caches.and_then(|caches| caches.made(kind, text));
+        let known = caches.and_then(|caches| caches.get(kind, text));
         let is_inline = self.meter.is_inline();
         if is_inline && text.len() > MAX_INLINE_TEXT {
             return Err(Failure::Aborted(AbortReason::NotInline));
         }
-        let made = match known.and_then(|known| known.downcast::<T>().ok()) {
+        let value = match known.and_then(|known| known.downcast::<T>().ok()) {
             Some(known) => known,
             None if is_inline => return Err(Failure::Aborted(AbortReason::NotInline)),
             None => {
                 self.begin()?;
-                let made = Arc::new(make(self)?);
-                let bytes = made.bytes(text.len());
+                let value = Arc::new(make(self)?);
+                let bytes = value.bytes(text.len());
                 self.make(bytes / VALUE_BYTES as usize)?;
                 if let Some(caches) = caches {
-                    caches.keep(kind, text, Arc::<T>::clone(&made), bytes);
+                    caches.insert(kind, text, Arc::<T>::clone(&value), bytes);
                 }
-                made
+                value
             }
         };
         if self.session.prepared.len() >= MAX_PREPARED {
             self.session.prepared.clear();
         }
-        self.session.prepared.insert(key, Arc::<T>::clone(&made));
-        Ok(made)
+        self.session.prepared.insert(key, Arc::<T>::clone(&value));
+        Ok(value)
     }
 }

@@ -65,7 +65,7 @@ impl Call<'_> {
     }
 
     fn afford_inline(&self, cost: Cost, operands: &[Value]) -> Result<(), Failure> {
-        let (free, most) = match cost {
+        let (free, maximum) = match cost {
             Cost::Linear => (0, SIZE),
             Cost::LinearBut(free) => (free, SIZE),
             Cost::Product => (0, PRODUCT),
@@ -81,7 +81,7 @@ impl Call<'_> {
         };
         let counted = operands.iter().enumerate().filter(counts);
         self.meter
-            .admits_within(counted.map(|(_, operand)| operand), most);
+            .admits_within(counted.map(|(_, operand)| operand), maximum);
         self.check()
     }
 }

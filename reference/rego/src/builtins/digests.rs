@@ -40,7 +40,7 @@ fn authenticate<M: Mac + KeyInit>(
 ) -> Result<Option<Value>, Failure> {
     let message = bytes(operands, 1)?;
     let mac = <M as KeyInit>::new_from_slice(bytes(operands, 2)?);
-    let mut mac = mac.map_err(|wrong| Failure::Value(wrong.to_string()))?;
+    let mut mac = mac.map_err(|error| Failure::Value(error.to_string()))?;
     mac.update(message);
     answer(hex(&mac.finalize().into_bytes()))
 }

@@ -60,7 +60,7 @@ const URL_SAFE_NO_PAD: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE,
 fn decoded(decoded: Result<Vec<u8>, String>) -> CallResult {
     match decoded {
         Ok(bytes) => answer(Value::string(&bytes)),
-        Err(why) => refuse(why),
+        Err(reason) => refuse(reason),
     }
 }
 
@@ -81,11 +81,11 @@ fn decode_hex(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
             .and_then(|digit| u8::try_from(digit).ok())
     };
     if let Some(bad) = text.iter().copied().find(|byte| digit(*byte).is_none()) {
-        let shown = match char::from(bad) {
+        let rendered = match char::from(bad) {
             '\0'..'\u{20}' | '\u{7f}'..='\u{a0}' | '\u{ad}' => String::new(),
             visible => format!(" '{visible}'"),
         };
-        return refuse(format!("encoding/hex: invalid byte: U+{bad:04X}{shown}"));
+        return refuse(format!("encoding/hex: invalid byte: U+{bad:04X}{rendered}"));
     }
     if text.len() % 2 == 1 {
         return refuse("encoding/hex: odd length hex string");
@@ -149,7 +149,7 @@ fn encode_object(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     for (name, value) in object(operands, 1)? {
         let name = match name.as_bytes() {
             Some(name) => escaped(name),
-            None => escaped(call.written(name)?.as_bytes()),
+            None => escaped(call.serialize(name)?.as_bytes()),
         };
         match (value.as_bytes(), Items::of(value)) {
             (Some(text), _) => {

@@ -28,10 +28,15 @@ pub(super) fn mistyped_of<T>(
 }
 
 /// Failure of an operand that contains a value of the wrong type.
-pub(super) fn misfilled(position: usize, whole: &Value, part: &Value, expected: &str) -> Failure {
-    let (whole, part) = (whole.kind(), part.kind());
+pub(super) fn mistyped_element(
+    position: usize,
+    collection: &Value,
+    element: &Value,
+    expected: &str,
+) -> Failure {
+    let (collection, element) = (collection.kind(), element.kind());
     Failure::Type(format!(
-        "operand {position} must be {whole} of {expected}s but got {whole} containing {part}"
+        "operand {position} must be {collection} of {expected}s but got {collection} containing {element}"
     ))
 }
 
@@ -135,11 +140,11 @@ pub(super) fn strings<'v>(
     position: usize,
     expected: &[&str],
 ) -> Result<Vec<&'v [u8]>, Failure> {
-    let whole = at(operands, position);
+    let value = at(operands, position);
     items(operands, position, expected)?
         .map(|item| {
             let bytes = item.as_bytes();
-            bytes.ok_or_else(|| misfilled(position, whole, item, "string"))
+            bytes.ok_or_else(|| mistyped_element(position, value, item, "string"))
         })
         .collect()
 }

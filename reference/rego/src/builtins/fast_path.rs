@@ -34,8 +34,16 @@ const FEW: usize = 16;
 /// Returns the fast path of a function, if it has one.
 pub(crate) fn quick(name: &str) -> Option<FastPath> {
     let quick: FastPath = match name {
-        "contains" => |whole, part| text(whole, part, |whole, part| whole.contains(part)),
-        "endswith" => |whole, part| text(whole, part, |whole, part| whole.ends_with(part)),
+        "contains" => |haystack, needle| {
+            text(haystack, needle, |haystack, needle| {
+                haystack.contains(needle)
+            })
+        },
+        "endswith" => |haystack, needle| {
+            text(haystack, needle, |haystack, needle| {
+                haystack.ends_with(needle)
+            })
+        },
         "equal" => |left, right| order(left, right, Ordering::is_eq),
         "gt" => |left, right| order(left, right, Ordering::is_gt),
         "gte" => |left, right| order(left, right, Ordering::is_ge),
@@ -47,23 +55,27 @@ pub(crate) fn quick(name: &str) -> Option<FastPath> {
         "neq" => |left, right| order(left, right, Ordering::is_ne),
         "plus" => |left, right| integer(left, right, i64::checked_add),
         "rem" => |left, right| integer(left, right, i64::checked_rem),
-        "startswith" => |whole, part| text(whole, part, |whole, part| whole.starts_with(part)),
+        "startswith" => |haystack, needle| {
+            text(haystack, needle, |haystack, needle| {
+                haystack.starts_with(needle)
+            })
+        },
         _ => return None,
     };
     Some(quick)
 }
 
 /// Whether a small value is in a set or in an array of few items.
-fn member(sought: &Value, whole: &Value) -> Option<SmallResult> {
-    let is_small = match sought {
+fn member(element: &Value, collection: &Value) -> Option<SmallResult> {
+    let is_small = match element {
         Value::String(text) => text.len() <= SHORT,
         Value::Number(number) => number.small().is_some(),
-        _ => !sought.is_composite(),
+        _ => !element.is_composite(),
     };
-    match whole {
-        Value::Set(members) if is_small => Some(SmallResult::Bool(members.contains(sought))),
+    match collection {
+        Value::Set(members) if is_small => Some(SmallResult::Bool(members.contains(element))),
         Value::Array(items) if is_small && items.len() <= FEW => {
-            Some(SmallResult::Bool(items.contains(sought)))
+            Some(SmallResult::Bool(items.contains(element)))
         }
         _ => None,
     }
@@ -172,8 +184,8 @@ mod tests {
                         meter: &Meter::default(),
                         outside: Default::default(),
                     };
-                    let whole = function(&mut call, &[left.clone(), right.clone()]);
-                    assert_eq!(whole, Ok(Some(result.into())), "{name}({left}, {right})");
+                    let expected = function(&mut call, &[left.clone(), right.clone()]);
+                    assert_eq!(expected, Ok(Some(result.into())), "{name}({left}, {right})");
                 }
             }
         }

@@ -14,7 +14,7 @@ pub(super) struct Fifo<K, V> {
     last: u64,
     size: usize,
     limit: usize,
-    most: usize,
+    max_entries: usize,
 }
 
 #[derive(Debug)]
@@ -32,13 +32,13 @@ impl<K: Clone + Eq + Hash, V> Fifo<K, V> {
             last: 0,
             size: 0,
             limit,
-            most: usize::MAX,
+            max_entries: usize::MAX,
         }
     }
 
     /// Sets the maximum number of entries.
-    pub(super) fn at_most(mut self, most: usize) -> Self {
-        self.most = most;
+    pub(super) fn at_most(mut self, maximum: usize) -> Self {
+        self.max_entries = maximum;
         self
     }
 
@@ -77,23 +77,23 @@ impl<K: Clone + Eq + Hash, V> Fifo<K, V> {
         self.shrink();
     }
 
-    pub(super) fn limit_entries(&mut self, most: usize) {
-        self.most = most;
+    pub(super) fn limit_entries(&mut self, maximum: usize) {
+        self.max_entries = maximum;
         self.shrink();
     }
 
     /// Removes the entries whose values do not satisfy the predicate.
     pub(super) fn retain(&mut self, stays: impl Fn(&V) -> bool) {
-        let going = self.entries.iter();
-        let going = going.filter(|(_, entry)| !stays(&entry.value));
-        let going: Vec<K> = going.map(|(key, _)| key.clone()).collect();
-        for key in going {
+        let evicted = self.entries.iter();
+        let evicted = evicted.filter(|(_, entry)| !stays(&entry.value));
+        let evicted: Vec<K> = evicted.map(|(key, _)| key.clone()).collect();
+        for key in evicted {
             self.remove(&key);
         }
     }
 
     pub(super) fn shrink(&mut self) {
-        while (self.size > self.limit || self.entries.len() > self.most)
+        while (self.size > self.limit || self.entries.len() > self.max_entries)
             && let Some(oldest) = self.order.values().next().cloned()
         {
             self.remove(&oldest);

@@ -53,21 +53,21 @@ pub(super) fn shortest(size: f64, precision: Option<usize>, style: Style) -> Str
     let limit = match precision {
         None if style.far => 21,
         None => 6,
-        Some(asked) => {
-            let asked = i32::try_from(asked.max(1)).unwrap_or(i32::MAX);
-            if asked > digits && digits > exponent {
+        Some(requested) => {
+            let requested = i32::try_from(requested.max(1)).unwrap_or(i32::MAX);
+            if requested > digits && digits > exponent {
                 digits
             } else {
-                asked
+                requested
             }
         }
     };
     if exponent < -4 || exponent >= limit {
         return format!("{mantissa}{}", exponent_text(exponent_digits, style.lower));
     }
-    let behind = usize::try_from(digits - 1 - exponent).unwrap_or(0);
+    let decimals = usize::try_from(digits - 1 - exponent).unwrap_or(0);
     let rounded: f64 = text.parse().unwrap_or(size);
-    format!("{rounded:.behind$}")
+    format!("{rounded:.decimals$}")
 }
 
 /// Formats a float in hexadecimal with a binary exponent.
@@ -82,23 +82,23 @@ pub(super) fn hexadecimal(size: f64, precision: Option<usize>, lower: bool) -> S
         mantissa = (mantissa << shift) & ((1 << 52) - 1);
         exponent = -1022 - i64::from(shift);
     }
-    let mut lead = u64::from(size != 0.0);
+    let mut leading = u64::from(size != 0.0);
     let digits = match precision {
         None => format!("{mantissa:013x}").trim_end_matches('0').to_owned(),
         Some(count) if count >= 13 => format!("{mantissa:013x}{}", "0".repeat(count - 13)),
         Some(count) => {
             let dropped = 4 * (13 - count);
-            let whole = (lead << 52) | mantissa;
-            let (kept, rest) = (whole >> dropped, whole & ((1 << dropped) - 1));
+            let significand = (leading << 52) | mantissa;
+            let (retained, rest) = (significand >> dropped, significand & ((1 << dropped) - 1));
             let half = 1u64 << (dropped - 1);
-            let up = rest > half || (rest == half && kept & 1 == 1);
-            let mut kept = kept + u64::from(up);
-            if kept >> (52 - dropped) > 1 {
-                kept >>= 1;
+            let up = rest > half || (rest == half && retained & 1 == 1);
+            let mut retained = retained + u64::from(up);
+            if retained >> (52 - dropped) > 1 {
+                retained >>= 1;
                 exponent += 1;
             }
-            lead = kept >> (52 - dropped);
-            let fraction = kept & ((1 << (52 - dropped)) - 1);
+            leading = retained >> (52 - dropped);
+            let fraction = retained & ((1 << (52 - dropped)) - 1);
             if count == 0 {
                 String::new()
             } else {
@@ -108,7 +108,7 @@ pub(super) fn hexadecimal(size: f64, precision: Option<usize>, lower: bool) -> S
     };
     let dot = if digits.is_empty() { "" } else { "." };
     let sign = if exponent < 0 { '-' } else { '+' };
-    let text = format!("0x{lead}{dot}{digits}p{sign}{:02}", exponent.abs());
+    let text = format!("0x{leading}{dot}{digits}p{sign}{:02}", exponent.abs());
     if lower { text } else { text.to_uppercase() }
 }
 

@@ -42,9 +42,9 @@ impl Token {
     }
 }
 
-fn invalid<T>(pattern: &str, at: usize, what: &str) -> Result<T, Failure> {
+fn invalid<T>(pattern: &str, at: usize, reason: &str) -> Result<T, Failure> {
     refuse(format!(
-        "input:{pattern}, pos:{at}, {what}: the input provided is invalid"
+        "input:{pattern}, pos:{at}, {reason}: the input provided is invalid"
     ))
 }
 
@@ -59,8 +59,8 @@ fn tokens(pattern: &str) -> Result<Vec<Token>, Failure> {
             '[' => class(pattern, &characters, &mut at)?,
             ']' => return invalid(pattern, at, "set-close ']' with no preceding '['"),
             '*' | '+' => {
-                let what = format!("flag '{character}' must be preceded by a non-flag");
-                return invalid(pattern, at, &what);
+                let reason = format!("flag '{character}' must be preceded by a non-flag");
+                return invalid(pattern, at, &reason);
             }
             '\\' => {
                 let escaped = escaped(pattern, &characters, &mut at)?;
@@ -105,17 +105,17 @@ fn class(pattern: &str, characters: &[char], at: &mut usize) -> Result<Vec<(char
             }
             '-' => {
                 let Some((low, _)) = ranges.pop() else {
-                    let what = "range character '-' must be preceded by a Unicode character";
-                    return invalid(pattern, *at, what);
+                    let reason = "range character '-' must be preceded by a Unicode character";
+                    return invalid(pattern, *at, reason);
                 };
                 let high = match characters.get(*at).copied() {
                     Some(']' | '-') if *at + 1 < characters.len() => {
-                        let what = "range character '-' cannot be followed by a special symbol";
-                        return invalid(pattern, *at + 1, what);
+                        let reason = "range character '-' cannot be followed by a special symbol";
+                        return invalid(pattern, *at + 1, reason);
                     }
                     None | Some(']' | '-') => {
-                        let what = "range character '-' must be followed by a Unicode character";
-                        return invalid(pattern, *at, what);
+                        let reason = "range character '-' must be followed by a Unicode character";
+                        return invalid(pattern, *at, reason);
                     }
                     Some('\\') => {
                         *at += 1;
@@ -127,9 +127,9 @@ fn class(pattern: &str, characters: &[char], at: &mut usize) -> Result<Vec<(char
                     }
                 };
                 if high < low {
-                    let what =
+                    let reason =
                         format!("range is out of order: '{high}' comes before '{low}' in Unicode");
-                    return invalid(pattern, *at, &what);
+                    return invalid(pattern, *at, &reason);
                 }
                 ranges.push((low, high));
             }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bstr::ByteSlice;
 
-use super::expected::{CallResult, misfilled, mistyped_of};
+use super::expected::{CallResult, mistyped_element, mistyped_of};
 use super::operand::{answer, any, bytes, characters, not_utf8, refuse, text};
 use super::pattern::Pattern;
 use super::{BuiltinLimit, Call, Cost, Failure, Group, Maximum};
@@ -44,7 +44,7 @@ impl Glob {
     /// When the pattern is invalid, with the reason.
     pub fn new(pattern: &str, separators: &str) -> Result<Self, String> {
         let compiled = compile(pattern, separators, None).map_err(|failure| match failure {
-            Failure::Type(why) | Failure::Value(why) | Failure::Halt(why) => why,
+            Failure::Type(reason) | Failure::Value(reason) | Failure::Halt(reason) => reason,
             Failure::Aborted(_) => "it was not compiled".to_owned(),
         });
         compiled.map(|pattern| Self(Arc::new(pattern)))
@@ -60,9 +60,9 @@ impl Glob {
 fn is_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let pattern = text(operands, 1)?;
     let separators = separators(operands)?;
-    let whole = characters(operands, 3)?;
-    if whole.is_replaced() && pattern.contains(char::REPLACEMENT_CHARACTER) {
-        return match_bytes(call, pattern, &separators, whole.whole());
+    let haystack = characters(operands, 3)?;
+    if haystack.is_replaced() && pattern.contains(char::REPLACEMENT_CHARACTER) {
+        return match_bytes(call, pattern, &separators, haystack.whole());
     }
     let kind = format!("{separators}\0{pattern}");
     let length = kind.len();
@@ -70,51 +70,56 @@ fn is_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
         call.spend(length)?;
         compile(pattern, &separators, None)
     })?;
-    answer(regex.is_match(call, whole.as_str())?)
+    answer(regex.is_match(call, haystack.as_str())?)
 }
 
 /// Matches a string that is not UTF-8 against a pattern that contains U+FFFD. An invalid byte is
 /// U+FFFD to classes and separators, but never equals a literal character of the pattern: it is
 /// replaced by a character that no operand contains.
-fn match_bytes(call: &mut Call<'_>, pattern: &str, separators: &str, whole: &[u8]) -> CallResult {
+fn match_bytes(
+    call: &mut Call<'_>,
+    pattern: &str,
+    separators: &str,
+    haystack: &[u8],
+) -> CallResult {
     let mut candidates = '\u{e000}'..='\u{f8ff}';
     let mut encoded = [0; 4];
     let is_free = |candidate: &char| {
         let text = candidate.encode_utf8(&mut encoded);
         !pattern.contains(&*text)
             && !separators.contains(&*text)
-            && whole.find(text.as_bytes()).is_none()
+            && haystack.find(text.as_bytes()).is_none()
     };
-    let Some(stand_in) = candidates.find(is_free) else {
+    let Some(replacement) = candidates.find(is_free) else {
         return Err(not_utf8(3));
     };
-    call.spend(pattern.len() + whole.len())?;
-    let mut text = String::with_capacity(whole.len());
-    for chunk in whole.utf8_chunks() {
+    call.spend(pattern.len() + haystack.len())?;
+    let mut text = String::with_capacity(haystack.len());
+    for chunk in haystack.utf8_chunks() {
         text.push_str(chunk.valid());
-        text.extend(chunk.invalid().iter().map(|_| stand_in));
+        text.extend(chunk.invalid().iter().map(|_| replacement));
     }
-    let regex = compile(pattern, separators, Some(stand_in))?;
+    let regex = compile(pattern, separators, Some(replacement))?;
     answer(regex.is_match(call, &text)?)
 }
 
 /// Returns the characters that a star does not match: a dot unless others are given, or no
 /// characters for `null`.
 fn separators(operands: &[Value]) -> Result<String, Failure> {
-    let whole = any(operands, 2);
-    match whole {
+    let value = any(operands, 2);
+    match value {
         Value::Null => Ok(String::new()),
         Value::Array(items) if items.is_empty() => Ok(".".to_owned()),
         Value::Array(items) => items
             .iter()
             .map(|item| {
                 let Some(text) = item.as_lossy() else {
-                    return Err(misfilled(2, whole, item, "string"));
+                    return Err(mistyped_element(2, value, item, "string"));
                 };
                 let mut characters = text.chars();
                 match (characters.next(), characters.next()) {
                     (Some(only), None) => Ok(only),
-                    _ => Err(misfilled(2, whole, item, "rune")),
+                    _ => Err(mistyped_element(2, value, item, "rune")),
                 }
             })
             .collect(),
@@ -122,24 +127,28 @@ fn separators(operands: &[Value]) -> Result<String, Failure> {
     }
 }
 
-/// Compiles a pattern. `stand_in` replaces invalid bytes: classes with U+FFFD contain it, too.
-fn compile(pattern: &str, separators: &str, stand_in: Option<char>) -> Result<Pattern, Failure> {
-    let expression = translated(pattern, separators, stand_in)?;
+/// Compiles a pattern. `replacement` replaces invalid bytes: classes with U+FFFD contain it, too.
+fn compile(pattern: &str, separators: &str, replacement: Option<char>) -> Result<Pattern, Failure> {
+    let expression = translated(pattern, separators, replacement)?;
     Pattern::new(&expression).or_else(|_| refuse("glob: the pattern is too large"))
 }
 
-fn wrong<T>(at: usize, reason: &str) -> Result<T, Failure> {
+fn invalid<T>(at: usize, reason: &str) -> Result<T, Failure> {
     refuse(format!("glob: syntax error at {at}: {reason}"))
 }
 
 /// Translates the pattern into a regular expression.
-fn translated(pattern: &str, separators: &str, stand_in: Option<char>) -> Result<String, Failure> {
+fn translated(
+    pattern: &str,
+    separators: &str,
+    replacement: Option<char>,
+) -> Result<String, Failure> {
     let single = match separators {
         "" => ".".to_owned(),
         some => {
             let replaced = some.contains(char::REPLACEMENT_CHARACTER);
-            let stand_in = stand_in.filter(|_| replaced);
-            format!("[^{}]", class_text(some.chars().chain(stand_in)))
+            let replacement = replacement.filter(|_| replaced);
+            format!("[^{}]", class_text(some.chars().chain(replacement)))
         }
     };
     let mut out = String::from("(?s)\\A(?:");
@@ -157,11 +166,11 @@ fn translated(pattern: &str, separators: &str, stand_in: Option<char>) -> Result
                 None => out.push_str(&format!("{single}*")),
             },
             '?' => out.push_str(&single),
-            '[' => rest = class(pattern, at + 1, stand_in, &mut out)?,
+            '[' => rest = class(pattern, at + 1, replacement, &mut out)?,
             '{' => {
                 depth += 1;
                 if depth > MAX_DEPTH {
-                    return wrong(at, "alternatives nest too deep");
+                    return invalid(at, "alternatives nest too deep");
                 }
                 out.push_str("(?:");
             }
@@ -172,7 +181,7 @@ fn translated(pattern: &str, separators: &str, stand_in: Option<char>) -> Result
             ',' if depth > 0 => out.push('|'),
             '\\' => {
                 let Some(escaped) = rest.chars().next() else {
-                    return wrong(pattern.len(), "trailing backslash");
+                    return invalid(pattern.len(), "trailing backslash");
                 };
                 rest = rest.get(escaped.len_utf8()..).unwrap_or_default();
                 push(escaped, &mut out);
@@ -181,7 +190,7 @@ fn translated(pattern: &str, separators: &str, stand_in: Option<char>) -> Result
         }
     }
     if depth > 0 {
-        return wrong(pattern.len(), "unclosed `{`");
+        return invalid(pattern.len(), "unclosed `{`");
     }
     out.push_str(")\\z");
     Ok(out)
@@ -203,7 +212,7 @@ fn class_text(characters: impl Iterator<Item = char>) -> String {
 fn class<'p>(
     pattern: &'p str,
     from: usize,
-    stand_in: Option<char>,
+    replacement: Option<char>,
     out: &mut String,
 ) -> Result<&'p str, Failure> {
     let text = pattern.get(from..).unwrap_or_default();
@@ -212,22 +221,22 @@ fn class<'p>(
     let mut characters = inner.chars();
     let first = characters.next();
     let inside = match (first, characters.next()) {
-        (None, _) => return wrong(pattern.len(), "unexpected end of input"),
+        (None, _) => return invalid(pattern.len(), "unexpected end of input"),
         (Some(low), Some('-')) if low != '\\' => {
             let Some(high) = characters.next() else {
-                return wrong(pattern.len(), "unexpected end of input");
+                return invalid(pattern.len(), "unexpected end of input");
             };
             match characters.next() {
                 Some(']') => {}
                 Some(_) => {
                     let at = place(characters.as_str());
-                    return wrong(at, "expected close range character");
+                    return invalid(at, "expected close range character");
                 }
-                None => return wrong(pattern.len(), "unexpected end of input"),
+                None => return invalid(pattern.len(), "unexpected end of input"),
             }
             if low > high {
                 let at = place(characters.as_str());
-                return wrong(at, "range hi character is less than lo");
+                return invalid(at, "range hi character is less than lo");
             }
             let replaced = (low..=high).contains(&char::REPLACEMENT_CHARACTER);
             let range = format!(
@@ -235,18 +244,18 @@ fn class<'p>(
                 class_text([low].into_iter()),
                 class_text([high].into_iter())
             );
-            match stand_in {
-                Some(stand_in) if replaced => range + &class_text([stand_in].into_iter()),
-                Some(stand_in) => format!("{range}--{}", class_text([stand_in].into_iter())),
+            match replacement {
+                Some(replacement) if replaced => range + &class_text([replacement].into_iter()),
+                Some(replacement) => format!("{range}--{}", class_text([replacement].into_iter())),
                 None => range,
             }
         }
-        (Some(']'), _) => return wrong(place(inner) + 1, "could not parse range"),
+        (Some(']'), _) => return invalid(place(inner) + 1, "could not parse range"),
         _ => {
             characters = inner.chars();
             let mut members = listed(&mut characters, pattern.len())?;
             if members.contains(&char::REPLACEMENT_CHARACTER) {
-                members.extend(stand_in);
+                members.extend(replacement);
             }
             class_text(members.into_iter())
         }
@@ -264,7 +273,7 @@ fn listed(characters: &mut std::str::Chars<'_>, end: usize) -> Result<Vec<char>,
             Some(']') => return Ok(members),
             Some('\\') => members.extend(characters.next()),
             Some(character) => members.push(character),
-            None => return wrong(end, "unexpected end of input"),
+            None => return invalid(end, "unexpected end of input"),
         }
     }
 }

@@ -36,7 +36,7 @@ fn neighbours<'v>(graph: &'v Object, node: &Value) -> Option<Vec<&'v Value>> {
 
 fn reachable(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let graph = object(operands, 1)?;
-    let mut reached = Vec::new();
+    let mut reachable_nodes = Vec::new();
     // Nodes are identified by the address of their edges, so names are only compared in lookups.
     let mut seen = HashSet::default();
     let mut open = VecDeque::new();
@@ -47,7 +47,7 @@ fn reachable(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
             if let Some(edges) = graph.get_value(node)
                 && seen.insert(ptr::from_ref(edges))
             {
-                reached.push((ptr::from_ref(edges), node.clone()));
+                reachable_nodes.push((ptr::from_ref(edges), node.clone()));
                 open.extend(Items::of(edges));
             }
         }
@@ -57,8 +57,13 @@ fn reachable(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
         }
     }
     // Addresses mostly follow the order of names, and a set is built quickly from sorted items.
-    reached.sort_unstable_by_key(|(edges, _)| *edges);
-    answer(reached.into_iter().map(|(_, node)| node).collect::<Set>())
+    reachable_nodes.sort_unstable_by_key(|(edges, _)| *edges);
+    answer(
+        reachable_nodes
+            .into_iter()
+            .map(|(_, node)| node)
+            .collect::<Set>(),
+    )
 }
 
 /// Node of the current path and its remaining edges.

@@ -29,12 +29,12 @@ fn marshal_with_options(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
         prefix: "",
         indent: "\t",
     };
-    let (mut asked, mut implied) = (None, false);
+    let (mut requested, mut implied) = (None, false);
     for (at, (key, value)) in object(operands, 2)?.iter().enumerate() {
         let Some(name) = key.as_str() else {
-            let (shown, kind) = (Literal(key), key.kind());
+            let (rendered, kind) = (Literal(key), key.kind());
             return mismatch(format!(
-                "operand 2 failed to stringify key {shown} at index {at}: operand {at} must be string but got {kind}"
+                "operand 2 failed to stringify key {rendered} at index {at}: operand {at} must be string but got {kind}"
             ));
         };
         let option = match name {
@@ -42,27 +42,27 @@ fn marshal_with_options(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
             "indent" => &mut layout.indent,
             "pretty" => {
                 let Value::Bool(pretty) = value else {
-                    let shown = Literal(key);
-                    return mismatch(format!("operand 2 key {shown} failed cast to bool"));
+                    let rendered = Literal(key);
+                    return mismatch(format!("operand 2 key {rendered} failed cast to bool"));
                 };
-                asked = Some(*pretty);
+                requested = Some(*pretty);
                 continue;
             }
             _ => {
-                let shown = Literal(key);
-                return mismatch(format!("operand 2 object contained unknown key {shown}"));
+                let rendered = Literal(key);
+                return mismatch(format!("operand 2 object contained unknown key {rendered}"));
             }
         };
         let Some(text) = value.as_str() else {
-            let (shown, kind) = (Literal(key), value.kind());
+            let (rendered, kind) = (Literal(key), value.kind());
             return mismatch(format!(
-                "operand 2 key {shown} failed cast to string: operand {at} must be string but got {kind}"
+                "operand 2 key {rendered} failed cast to string: operand {at} must be string but got {kind}"
             ));
         };
         *option = text;
         implied = true;
     }
-    let layout = asked.unwrap_or(implied).then_some(layout);
+    let layout = requested.unwrap_or(implied).then_some(layout);
     answer(marshalled(call, any(operands, 1), layout)?)
 }
 

@@ -41,7 +41,7 @@ pub(super) fn explained(text: &[u8], error: &SyntaxError) -> String {
         _ => "",
     };
     match found {
-        Some(found) => format!("invalid character {} {within}", shown(found)),
+        Some(found) => format!("invalid character {} {within}", quote_byte(found)),
         None => "unexpected EOF".to_owned(),
     }
 }
@@ -77,7 +77,7 @@ fn from_error<'t>(text: &'t [u8], error: &SyntaxError) -> &'t [u8] {
 }
 
 /// Formats a byte as the quoted character with this code point.
-fn shown(byte: u8) -> String {
+fn quote_byte(byte: u8) -> String {
     let text = match byte {
         b'\'' => "\\'".to_owned(),
         b'\\' => "\\\\".to_owned(),
@@ -102,10 +102,10 @@ fn misspelt(text: &[u8]) -> Option<String> {
         .into_iter()
         .find(|word| word.as_bytes().first() == text.first())?;
     let pairs = word.bytes().zip(text);
-    let wrong = pairs.clone().find(|(expected, found)| expected != *found);
-    Some(match wrong {
+    let mismatch = pairs.clone().find(|(expected, found)| expected != *found);
+    Some(match mismatch {
         Some((expected, found)) => {
-            let (expected, found) = (shown(expected), shown(*found));
+            let (expected, found) = (quote_byte(expected), quote_byte(*found));
             format!("invalid character {found} in literal {word} (expecting {expected})")
         }
         None => "unexpected EOF".to_owned(),
@@ -117,7 +117,7 @@ fn after_value(rest: &[u8]) -> String {
     let next = match rest.first() {
         Some(bracket @ (b'{' | b'[')) => char::from(*bracket).to_string(),
         Some(sign @ (b'}' | b']' | b':' | b',')) => {
-            let sign = shown(*sign);
+            let sign = quote_byte(*sign);
             return format!("invalid character {sign} looking for beginning of value");
         }
         _ => match from_json_prefix(lossy(rest).as_bytes()) {

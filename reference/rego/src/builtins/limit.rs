@@ -29,10 +29,10 @@ pub enum Maximum {
 impl fmt::Display for Maximum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Bits(most) => write!(f, "{} bits", grouped(most)),
-            Self::Count(most) => f.write_str(&grouped(most)),
-            Self::Bytes(most) => write!(f, "{} MiB", most >> 20),
-            Self::Levels(most) => write!(f, "{most} levels"),
+            Self::Bits(maximum) => write!(f, "{} bits", grouped(maximum)),
+            Self::Count(maximum) => f.write_str(&grouped(maximum)),
+            Self::Bytes(maximum) => write!(f, "{} MiB", maximum >> 20),
+            Self::Levels(maximum) => write!(f, "{maximum} levels"),
         }
     }
 }

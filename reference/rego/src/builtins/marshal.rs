@@ -55,7 +55,7 @@ impl Writer<'_> {
             Value::Object(members) => {
                 let named = members.iter().map(|(key, value)| match key.as_bytes() {
                     Some(name) => Ok((Cow::Borrowed(name), value)),
-                    None => Ok((Cow::Owned(self.call.written(key)?.into_bytes()), value)),
+                    None => Ok((Cow::Owned(self.call.serialize(key)?.into_bytes()), value)),
                 });
                 let mut named = named.collect::<Result<Vec<_>, Failure>>()?;
                 named.sort_by(|(left, _), (right, _)| left.cmp(right));

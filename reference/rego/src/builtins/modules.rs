@@ -22,12 +22,12 @@ fn parse(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
             }
             answer(module.to_json())
         }
-        Err(errors) => refuse(shown(&errors)),
+        Err(errors) => refuse(format_errors(&errors)),
     }
 }
 
 /// Formats the errors with their source lines.
-fn shown(errors: &Errors) -> String {
+fn format_errors(errors: &Errors) -> String {
     match errors.0.as_slice() {
         [only] if only.message == "empty module" => only.to_string(),
         [only] => format!("1 error occurred: {}", with_line(only)),
@@ -52,8 +52,8 @@ fn with_line(error: &LanguageError) -> String {
         Some(Value::Number(place)) => place.as_i64().unwrap_or_default(),
         _ => 0,
     };
-    let shown = line.trim_start_matches('\t');
+    let trimmed = line.trim_start_matches('\t');
     let place = usize::try_from(place).unwrap_or_default();
-    let blanks = " ".repeat(place.saturating_sub(line.len() - shown.len()));
-    format!("{error}\n\t{shown}\n\t{blanks}^")
+    let blanks = " ".repeat(place.saturating_sub(line.len() - trimmed.len()));
+    format!("{error}\n\t{trimmed}\n\t{blanks}^")
 }

@@ -83,9 +83,9 @@ fn random(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
         "rand.intn",
         vec![any(operands, 1).clone(), Value::from(limit)],
     );
-    let drawn = call.session.answers.entry(key);
-    let drawn = drawn.or_insert_with(|| Some(Value::from(rand::random_range(0..limit))));
-    Ok(drawn.clone())
+    let number = call.session.answers.entry(key);
+    let number = number.or_insert_with(|| Some(Value::from(rand::random_range(0..limit))));
+    Ok(number.clone())
 }
 
 fn to_number(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
@@ -103,14 +103,14 @@ fn parsed(text: &str) -> CallResult {
     if matches!(unsigned.as_str(), "inf" | "infinity" | "nan") {
         return mismatch("operand 1 must be valid number string but got string");
     }
-    let shown = quoted(text);
+    let quoted_text = quoted(text);
     match Number::parse(text) {
         Some(number) if number.as_f64().is_finite() => answer(number),
         Some(_) => refuse(format!(
-            "strconv.ParseFloat: parsing {shown}: value out of range"
+            "strconv.ParseFloat: parsing {quoted_text}: value out of range"
         )),
         None => refuse(format!(
-            "strconv.ParseFloat: parsing {shown}: invalid syntax"
+            "strconv.ParseFloat: parsing {quoted_text}: invalid syntax"
         )),
     }
 }

@@ -1,7 +1,7 @@
 //! `object.*`, except `object.subset`.
 
 use super::aggregates::index;
-use super::expected::{CallResult, Items, array, misfilled, mistyped_of};
+use super::expected::{CallResult, Items, array, mistyped_element, mistyped_of};
 use super::operand::{answer, any, object};
 use super::{Call, Cost, Failure, Group};
 use crate::Value;
@@ -55,9 +55,10 @@ fn named(operands: &[Value], position: usize) -> Result<Set, Failure> {
 fn remove(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let members = object(operands, 1)?;
     let names = named(operands, 2)?;
-    let kept = members.iter().filter(|(key, _)| !names.contains(key));
+    let retained = members.iter().filter(|(key, _)| !names.contains(key));
     answer(
-        kept.map(|(key, value)| (key.clone(), value.clone()))
+        retained
+            .map(|(key, value)| (key.clone(), value.clone()))
             .collect::<Object>(),
     )
 }
@@ -65,9 +66,10 @@ fn remove(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
 fn filter(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let members = object(operands, 1)?;
     let names = named(operands, 2)?;
-    let kept = names.iter().filter_map(|name| members.get_member(name));
+    let selected = names.iter().filter_map(|name| members.get_member(name));
     answer(
-        kept.map(|(key, value)| (key.clone(), value.clone()))
+        selected
+            .map(|(key, value)| (key.clone(), value.clone()))
             .collect::<Object>(),
     )
 }
@@ -107,13 +109,13 @@ fn merged(
 
 fn union_n(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let objects = array(operands, 1)?;
-    let whole = any(operands, 1);
+    let value = any(operands, 1);
     let mut all = Union::default();
     for item in objects.iter() {
         call.check()?;
         match item {
             Value::Object(members) => all.merge(call, members)?,
-            other => return Err(misfilled(1, whole, other, "object")),
+            other => return Err(mistyped_element(1, value, other, "object")),
         }
     }
     answer(all.into_value())

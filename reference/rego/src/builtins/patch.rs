@@ -74,13 +74,13 @@ fn apply(call: &Call<'_>, document: &mut Option<Value>, operation: &Object) -> R
                 attribute(operation, "value")?;
             }
             let got = found(document.as_ref(), &path)?;
-            let wanted = attribute(operation, "value")?;
-            if got == wanted {
+            let expected = attribute(operation, "value")?;
+            if got == expected {
                 return Ok(());
             }
-            let (wanted, got) = (Literal(wanted), Literal(got));
+            let (expected, got) = (Literal(expected), Literal(got));
             refuse(format!(
-                "value from EditTree != patch value.\n\nExpected: {wanted}\n\nFound: {got}"
+                "value from EditTree != patch value.\n\nExpected: {expected}\n\nFound: {got}"
             ))
         }
         other => refuse(format!("unrecognized op: '{other}'")),
@@ -119,13 +119,15 @@ fn index(length: usize, key: &Value) -> Result<usize, Failure> {
     Ok(usize::try_from(index).unwrap_or(usize::MAX))
 }
 
-fn missing<T>(key: impl Display, whole: &Value) -> Result<T, Failure> {
-    let (kind, whole) = (whole.kind(), Literal(whole));
-    refuse(format!("path {key} does not exist in {kind} term {whole}"))
+fn missing<T>(key: impl Display, document: &Value) -> Result<T, Failure> {
+    let (kind, document) = (document.kind(), Literal(document));
+    refuse(format!(
+        "path {key} does not exist in {kind} term {document}"
+    ))
 }
 
 /// Formats a key for messages: a string without its quotes.
-fn bare(key: &Value) -> Cow<'_, str> {
+fn key_text(key: &Value) -> Cow<'_, str> {
     key.as_lossy()
         .unwrap_or_else(|| Literal(key).to_string().into())
 }
@@ -152,13 +154,13 @@ fn found<'d>(document: Option<&'d Value>, path: &[Value]) -> Result<&'d Value, F
                 .map_or_else(|| missing(Literal(key), at), Ok)?,
             Value::Set(members) => match members.get(key) {
                 Some(member) => member,
-                None => return missing(bare(key), at),
+                None => return missing(key_text(key), at),
             },
             Value::Array(items) => {
                 let place = index(items.len(), key)?;
                 match items.get(place) {
                     Some(item) => item,
-                    None if place == usize::MAX => return missing(bare(key), at),
+                    None if place == usize::MAX => return missing(key_text(key), at),
                     None => return missing(place, at),
                 }
             }

@@ -47,11 +47,11 @@ impl<'k> Tree<'k> {
     fn of(paths: &'k [Vec<Value>]) -> Self {
         let mut tree = Self::default();
         for path in paths {
-            let Some((last, before)) = path.split_last() else {
+            let Some((last, parents)) = path.split_last() else {
                 continue;
             };
             let mut at = Some(&mut tree);
-            for key in before {
+            for key in parents {
                 at = at.and_then(|tree| {
                     let below = tree.0.entry(key).or_insert_with(|| Some(Tree::default()));
                     below.as_mut()
@@ -101,27 +101,27 @@ fn filtered(call: &Call<'_>, value: &Value, tree: &Tree<'_>) -> Result<Value, Fa
     };
     Ok(match value {
         Value::Object(members) => {
-            let mut kept = Object::new();
+            let mut result = Object::new();
             for key in tree.0.keys() {
                 if let Some((key, value)) = members.get_member(key) {
-                    kept.extend(below(key, value)?.map(|value| (key.clone(), value)));
+                    result.extend(below(key, value)?.map(|value| (key.clone(), value)));
                 }
             }
-            Value::from(kept)
+            Value::from(result)
         }
         Value::Array(items) => {
-            let mut kept = Vec::new();
+            let mut result = Vec::new();
             for (at, item) in items.iter().enumerate() {
-                kept.extend(below(&Value::from(at.to_string()), item)?);
+                result.extend(below(&Value::from(at.to_string()), item)?);
             }
-            Value::from(kept)
+            Value::from(result)
         }
         Value::Set(members) => {
-            let mut kept = Set::new();
+            let mut result = Set::new();
             for member in members.iter() {
-                kept.extend(below(member, member)?);
+                result.extend(below(member, member)?);
             }
-            Value::from(kept)
+            Value::from(result)
         }
         scalar => scalar.clone(),
     })
@@ -144,31 +144,31 @@ fn removed(call: &Call<'_>, value: &Value, tree: &Tree<'_>) -> Result<Value, Fai
     };
     Ok(match value {
         Value::Object(members) => {
-            let mut kept = members.clone();
+            let mut result = members.clone();
             for key in tree.0.keys() {
                 let Some((key, value)) = members.get_member(key) else {
                     continue;
                 };
                 match below(key, value)? {
-                    Some(value) => kept.insert(key.clone(), value),
-                    None => kept.remove_value(key),
+                    Some(value) => result.insert(key.clone(), value),
+                    None => result.remove_value(key),
                 };
             }
-            Value::from(kept)
+            Value::from(result)
         }
         Value::Array(items) => {
-            let mut kept = Vec::new();
+            let mut result = Vec::new();
             for (at, item) in items.iter().enumerate() {
-                kept.extend(below(&Value::from(at.to_string()), item)?);
+                result.extend(below(&Value::from(at.to_string()), item)?);
             }
-            Value::from(kept)
+            Value::from(result)
         }
         Value::Set(members) => {
-            let mut kept = Set::new();
+            let mut result = Set::new();
             for member in members.iter() {
-                kept.extend(below(member, member)?);
+                result.extend(below(member, member)?);
             }
-            Value::from(kept)
+            Value::from(result)
         }
         scalar => scalar.clone(),
     })

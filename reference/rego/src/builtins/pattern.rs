@@ -170,7 +170,7 @@ impl Pattern {
                 pattern: self,
                 slots,
             };
-            searched(call, text, groups.whole().start)?;
+            searched(call, text, groups.full_match().start)?;
             if each(groups)?.is_break() {
                 break;
             }
@@ -194,17 +194,17 @@ impl Pattern {
                 pattern: self,
                 slots,
             };
-            let whole = groups.whole();
+            let span = groups.full_match();
             // Skips empty matches right after the last match and within a character.
-            let is_behind = last == Some(whole.end);
-            if whole.is_empty() && (is_behind || !text.is_char_boundary(whole.end)) {
-                from = whole.end + 1;
+            let is_behind = last == Some(span.end);
+            if span.is_empty() && (is_behind || !text.is_char_boundary(span.end)) {
+                from = span.end + 1;
                 if from > text.len() {
                     break;
                 }
                 continue;
             }
-            (from, last) = (whole.end, Some(whole.end));
+            (from, last) = (span.end, Some(span.end));
             if each(groups)?.is_break() {
                 break;
             }
@@ -241,7 +241,7 @@ impl Pattern {
 
 impl Groups<'_> {
     /// Returns the span of the whole match.
-    pub(super) fn whole(&self) -> Range<usize> {
+    pub(super) fn full_match(&self) -> Range<usize> {
         self.get(0).unwrap_or_default()
     }
 
@@ -369,12 +369,12 @@ mod tests {
                 Ok(ControlFlow::Continue(()))
             };
             prop_assert!(pattern.each_in_steps(&call, &text, slots, &mut each).is_ok());
-            let wanted: Vec<Spans> = pattern
+            let expected: Vec<Spans> = pattern
                 .regex
                 .captures_iter(&text)
                 .map(|groups| groups.iter().map(|group| group.map(|group| group.range())).collect())
                 .collect();
-            prop_assert_eq!(found, wanted, "{}", expression);
+            prop_assert_eq!(found, expected, "{}", expression);
         }
     }
 

@@ -39,8 +39,8 @@ pub(super) fn decode_url(text: impl AsRef<[u8]>) -> Result<Vec<u8>, String> {
         (false, 2) => b"==",
         (false, 3) => b"=",
         _ => {
-            let shown = lossy(text);
-            return Err(format!("illegal base64url string: {shown}"));
+            let rendered = lossy(text);
+            return Err(format!("illegal base64url string: {rendered}"));
         }
     };
     decode_with(&PADDED_URL, *b"-_", &[text, padding].concat())
@@ -87,10 +87,10 @@ fn is_break(byte: &u8) -> bool {
 fn fault(marks: [u8; 2], text: &[u8]) -> usize {
     let bytes = text.iter().copied().enumerate();
     let mut rest = bytes.filter(|(_, byte)| !is_break(byte));
-    let mut held = 0;
+    let mut group_length = 0;
     while let Some((at, byte)) = rest.next() {
         match byte {
-            b'=' if held == 2 => {
+            b'=' if group_length == 2 => {
                 return match rest.next() {
                     Some((_, b'=')) => rest.next().map_or(text.len(), |(at, _)| at),
                     // The error is the padding that is not continued.
@@ -98,13 +98,13 @@ fn fault(marks: [u8; 2], text: &[u8]) -> usize {
                     None => text.len(),
                 };
             }
-            b'=' if held == 3 => return rest.next().map_or(text.len(), |(at, _)| at),
+            b'=' if group_length == 3 => return rest.next().map_or(text.len(), |(at, _)| at),
             byte if byte.is_ascii_alphanumeric() || marks.contains(&byte) => {}
             _ => return at,
         }
-        held = (held + 1) % 4;
+        group_length = (group_length + 1) % 4;
     }
-    text.len() - held
+    text.len() - group_length
 }
 
 /// PEM block.
@@ -127,11 +127,11 @@ pub(super) fn next_block(text: &str) -> Option<(Block, &str)> {
             true => BEGIN.len(),
             false => rest.find("\n-----BEGIN ")? + 1 + BEGIN.len(),
         };
-        let behind = text.get(at..)?;
+        let tail = text.get(at..)?;
         if end < at {
-            end = at + behind.find(END)?;
+            end = at + tail.find(END)?;
         }
-        if let Some(found) = read_block(behind, end - at) {
+        if let Some(found) = read_block(tail, end - at) {
             return Some(found);
         }
     }
@@ -146,18 +146,18 @@ fn read_block(text: &str, end: usize) -> Option<(Block, &str)> {
     let (first, body) = block.split_once('\n').unwrap_or((block, ""));
     let label = first.trim_end().strip_suffix("-----")?;
     let last = last.strip_prefix(END)?.strip_prefix(label)?;
-    let behind = last.strip_prefix("-----")?;
-    let (line, behind) = behind.split_once('\n').unwrap_or((behind, ""));
+    let rest = last.strip_prefix("-----")?;
+    let (line, rest) = rest.split_once('\n').unwrap_or((rest, ""));
     if !line.trim_end().is_empty() {
         return None;
     }
     // Lines with a colon before the data are headers.
     let mut data = body;
-    while let Some((line, behind)) = data.split_once('\n') {
+    while let Some((line, rest)) = data.split_once('\n') {
         if !line.contains(':') {
             break;
         }
-        data = behind;
+        data = rest;
     }
     let data: String = data
         .chars()
@@ -165,5 +165,5 @@ fn read_block(text: &str, end: usize) -> Option<(Block, &str)> {
         .collect();
     let bytes = PADDED.decode(data).ok()?;
     let label = label.to_owned();
-    Some((Block { label, bytes }, behind))
+    Some((Block { label, bytes }, rest))
 }

@@ -38,7 +38,7 @@ pub(super) const LIMITS: &[BuiltinLimit] = &[BuiltinLimit {
 }];
 
 fn compile(expression: &str) -> Result<Pattern, String> {
-    let parsed = re2::parse(expression).map_err(|mistake| mistake.to_string())?;
+    let parsed = re2::parse(expression).map_err(|reason| reason.to_string())?;
     let compiled = Pattern::of(parsed.meaning, parsed.names);
     compiled.map_err(|error| error.to_string())
 }
@@ -52,8 +52,8 @@ fn pattern(call: &mut Call<'_>, expression: &Text) -> Result<Arc<Pattern>, Failu
 }
 
 fn is_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let (expression, whole) = (text(operands, 1)?, characters(operands, 2)?);
-    answer(pattern(call, expression)?.is_match(call, whole.as_str())?)
+    let (expression, haystack) = (text(operands, 1)?, characters(operands, 2)?);
+    answer(pattern(call, expression)?.is_match(call, haystack.as_str())?)
 }
 
 /// Returns the maximum number of results; a negative operand means unlimited.
@@ -62,7 +62,7 @@ fn limit(operands: &[Value]) -> Result<usize, Failure> {
 }
 
 /// Continues a search while there are fewer results than the limit.
-fn until(count: usize, limit: usize) -> ControlFlow<()> {
+fn stop_at(count: usize, limit: usize) -> ControlFlow<()> {
     match count < limit {
         true => ControlFlow::Continue(()),
         false => ControlFlow::Break(()),
@@ -70,53 +70,57 @@ fn until(count: usize, limit: usize) -> ControlFlow<()> {
 }
 
 fn find(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let (expression, whole) = (text(operands, 1)?, characters(operands, 2)?);
+    let (expression, haystack) = (text(operands, 1)?, characters(operands, 2)?);
     let limit = limit(operands)?;
     let pattern = pattern(call, expression)?;
     let mut all = Vec::new();
     if limit > 0 {
-        pattern.each_match(call, whole.as_str(), &mut |groups| {
+        pattern.each_match(call, haystack.as_str(), &mut |groups| {
             call.make(2)?;
-            all.push(Value::string(whole.bytes(groups.whole())));
-            Ok(until(all.len(), limit))
+            all.push(Value::string(haystack.bytes(groups.full_match())));
+            Ok(stop_at(all.len(), limit))
         })?;
     }
     answer(all)
 }
 
 fn find_groups(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let (expression, whole) = (text(operands, 1)?, characters(operands, 2)?);
+    let (expression, haystack) = (text(operands, 1)?, characters(operands, 2)?);
     let limit = limit(operands)?;
     let pattern = pattern(call, expression)?;
     let mut all = Vec::new();
     if limit > 0 {
-        pattern.each_groups(call, whole.as_str(), &mut |groups| {
-            let bytes = |span: Option<_>| span.map_or(&b""[..], |span| whole.bytes(span));
+        pattern.each_groups(call, haystack.as_str(), &mut |groups| {
+            let bytes = |span: Option<_>| span.map_or(&b""[..], |span| haystack.bytes(span));
             let groups = groups.iter().map(bytes).map(Value::string);
             let groups: Vec<_> = groups.collect();
             call.make(2 + groups.len())?;
             all.push(Value::from(groups));
-            Ok(until(all.len(), limit))
+            Ok(stop_at(all.len(), limit))
         })?;
     }
     answer(all)
 }
 
 fn replace(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let (whole, expression) = (characters(operands, 1)?, text(operands, 2)?);
+    let (haystack, expression) = (characters(operands, 1)?, text(operands, 2)?);
     let parts = Replacement::parse(bytes(operands, 3)?);
     let pattern = pattern(call, expression)?;
     let (mut result, mut last) = (Vec::new(), 0);
-    pattern.each_groups(call, whole.as_str(), &mut |groups| {
-        let found = groups.whole();
-        append(call, &mut result, whole.bytes(last..found.start))?;
+    pattern.each_groups(call, haystack.as_str(), &mut |groups| {
+        let found = groups.full_match();
+        append(call, &mut result, haystack.bytes(last..found.start))?;
         for part in &parts {
-            append(call, &mut result, part.expand(&groups, &whole))?;
+            append(call, &mut result, part.expand(&groups, &haystack))?;
         }
         last = found.end;
         Ok(ControlFlow::Continue(()))
     })?;
-    append(call, &mut result, whole.bytes(last..whole.as_str().len()))?;
+    append(
+        call,
+        &mut result,
+        haystack.bytes(last..haystack.as_str().len()),
+    )?;
     answer(Value::string(&result))
 }
 
@@ -145,21 +149,21 @@ impl<'r> Replacement<'r> {
     fn parse(template: &'r [u8]) -> Vec<Self> {
         let mut parts = Vec::new();
         let mut rest = template;
-        while let Some((plain, behind)) = rest.split_once_str("$") {
-            parts.push(Self::Plain(plain));
-            rest = match behind {
-                [b'$', behind @ ..] => {
+        while let Some((literal, tail)) = rest.split_once_str("$") {
+            parts.push(Self::Plain(literal));
+            rest = match tail {
+                [b'$', tail @ ..] => {
                     parts.push(Self::Plain(b"$"));
-                    behind
+                    tail
                 }
-                _ => match group_name(behind) {
-                    Some((name, behind)) => {
+                _ => match group_name(tail) {
+                    Some((name, tail)) => {
                         parts.push(Self::of_name(name));
-                        behind
+                        tail
                     }
                     None => {
                         parts.push(Self::Plain(b"$"));
-                        behind
+                        tail
                     }
                 },
             };
@@ -178,13 +182,13 @@ impl<'r> Replacement<'r> {
     }
 
     /// Returns the bytes that this part of the template inserts for a match.
-    fn expand<'b>(&'b self, groups: &Groups<'_>, whole: &Characters<'b>) -> &'b [u8] {
+    fn expand<'b>(&'b self, groups: &Groups<'_>, haystack: &Characters<'b>) -> &'b [u8] {
         let group = match self {
             Self::Plain(bytes) => return bytes,
             Self::Numbered(number) => groups.get(*number),
             Self::Named(name) => groups.name(name),
         };
-        group.map_or(b"", |group| whole.bytes(group))
+        group.map_or(b"", |group| haystack.bytes(group))
     }
 }
 
@@ -198,26 +202,26 @@ fn group_name(text: &[u8]) -> Option<(&str, &[u8])> {
     let is_part = |character: char| character.is_alphanumeric() || character == '_';
     let end = characters.find(|character| !is_part(character));
     let name = characters.get(..end.unwrap_or(characters.len()))?;
-    let behind = inner.get(name.len()..)?;
-    match (name.is_empty(), in_braces, behind) {
+    let rest = inner.get(name.len()..)?;
+    match (name.is_empty(), in_braces, rest) {
         (true, ..) => None,
-        (_, true, [b'}', behind @ ..]) => Some((name, behind)),
+        (_, true, [b'}', rest @ ..]) => Some((name, rest)),
         (_, true, _) => None,
-        (_, false, _) => Some((name, behind)),
+        (_, false, _) => Some((name, rest)),
     }
 }
 
 fn split(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (expression, characters) = (text(operands, 1)?, characters(operands, 2)?);
     let pattern = pattern(call, expression)?;
-    let whole = characters.as_str();
+    let haystack = characters.as_str();
     let part = |range| Value::string(characters.bytes(range));
-    if whole.is_empty() && !expression.is_empty() {
+    if haystack.is_empty() && !expression.is_empty() {
         return answer(vec![Value::from("")]);
     }
     let (mut parts, mut start, mut end) = (Vec::new(), 0, 0);
-    pattern.each_match(call, whole, &mut |groups| {
-        let found = groups.whole();
+    pattern.each_match(call, haystack, &mut |groups| {
+        let found = groups.full_match();
         end = found.start;
         // An empty match at the start of the string does not split it.
         if found.end > 0 {
@@ -227,15 +231,15 @@ fn split(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
         start = found.end;
         Ok(ControlFlow::Continue(()))
     })?;
-    if end != whole.len() {
-        parts.push(part(start..whole.len()));
+    if end != haystack.len() {
+        parts.push(part(start..haystack.len()));
     }
     answer(parts)
 }
 
 /// Matches a string against a template that contains patterns between delimiters.
 fn template_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let (template, whole) = (text(operands, 1)?, characters(operands, 2)?);
+    let (template, haystack) = (text(operands, 1)?, characters(operands, 2)?);
     let (start, end) = (text(operands, 3)?, text(operands, 4)?);
     let delimiter = |text: &Text, name: &str| match text.as_bytes() {
         [only] => Ok(*only),
@@ -248,7 +252,7 @@ fn template_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     };
     let (open, close) = (delimiter(start, "start")?, delimiter(end, "end")?);
     let expression = joined(call, template, open, close)?;
-    answer(pattern(call, &expression.into())?.is_match(call, whole.as_str())?)
+    answer(pattern(call, &expression.into())?.is_match(call, haystack.as_str())?)
 }
 
 /// Translates a template into one pattern.
@@ -268,13 +272,13 @@ fn joined(call: &Call<'_>, template: &str, open: u8, close: u8) -> Result<String
                 None => return unbalanced(),
             };
             if level == 0 {
-                let plain = template.get(from..inside).unwrap_or_default();
+                let literal = template.get(from..inside).unwrap_or_default();
                 let part = template.get(inside + 1..at).unwrap_or_default();
                 call.begin()?;
                 if let Err(message) = compile(&format!("^{part}$")) {
                     return refuse(message);
                 }
-                expression.push_str(&format!("{}({part})", regex::escape(plain)));
+                expression.push_str(&format!("{}({part})", regex::escape(literal)));
                 from = at + 1;
             }
         }
@@ -282,8 +286,8 @@ fn joined(call: &Call<'_>, template: &str, open: u8, close: u8) -> Result<String
     if level > 0 {
         return unbalanced();
     }
-    let plain = template.get(from..).unwrap_or_default();
-    expression.push_str(&regex::escape(plain));
+    let literal = template.get(from..).unwrap_or_default();
+    expression.push_str(&regex::escape(literal));
     expression.push('$');
     Ok(expression)
 }

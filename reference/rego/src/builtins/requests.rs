@@ -66,8 +66,8 @@ pub(super) fn json(value: &Value) -> String {
     let mut rest = text.as_str();
     // The serialized value has a backslash only where an escape begins.
     while let Some(at) = rest.find(['<', '>', '&', '\u{2028}', '\u{2029}', '\\']) {
-        let (plain, special) = rest.split_at(at);
-        escaped.push_str(plain);
+        let (unescaped, special) = rest.split_at(at);
+        escaped.push_str(unescaped);
         let (known, short) = match special.get(..6) {
             Some("\\u0008") => (6, "\\b"),
             Some("\\u000c") => (6, "\\f"),

@@ -11,14 +11,14 @@ use crate::value::Object;
 
 pub(super) const BUILTINS: Group = &[
     ("opa.runtime", Cost::BuiltinContext, runtime),
-    ("rego.metadata.chain", Cost::Linear, nowhere),
-    ("rego.metadata.rule", Cost::Linear, nowhere),
+    ("rego.metadata.chain", Cost::Linear, undefined),
+    ("rego.metadata.rule", Cost::Linear, undefined),
     ("time.now_ns", Cost::Linear, now),
 ];
 
 /// `rego.metadata.*` in a query, which has no metadata: undefined in any mode. In rules, such calls
 /// are constants and are not evaluated.
-fn nowhere(_call: &mut Call<'_>, _operands: &[Value]) -> CallResult {
+fn undefined(_call: &mut Call<'_>, _operands: &[Value]) -> CallResult {
     Ok(None)
 }
 
@@ -39,28 +39,28 @@ const SECRETS: [(&str, &[&str]); 2] = [
 
 /// Returns the host's runtime without configuration secrets, shared if there are none.
 fn runtime(call: &mut Call<'_>, _operands: &[Value]) -> CallResult {
-    let mut told = match call.host().runtime() {
-        Some(told) => told,
+    let mut info = match call.host().runtime() {
+        Some(info) => info,
         None => Value::from(Object::new()),
     };
     for (section, secrets) in SECRETS {
-        let content = told.get("config").and_then(|config| config.get(section));
-        if content.is_some_and(|content| holds(content, secrets))
-            && let Some(members) = told.as_object_mut()
+        let content = info.get("config").and_then(|config| config.get(section));
+        if content.is_some_and(|content| has_any_secret(content, secrets))
+            && let Some(members) = info.as_object_mut()
             && let Some(config) = members.get_mut("config").and_then(Value::as_object_mut)
         {
             strip(config, section, secrets);
         }
     }
-    answer(told)
+    answer(info)
 }
 
 /// Whether any entry of a section has one of the secret members.
-fn holds(section: &Value, secrets: &[&str]) -> bool {
-    let held = |entry: &Value| secrets.iter().any(|secret| entry.get(secret).is_some());
+fn has_any_secret(section: &Value, secrets: &[&str]) -> bool {
+    let has_secret = |entry: &Value| secrets.iter().any(|secret| entry.get(secret).is_some());
     match section {
-        Value::Array(items) => items.iter().any(held),
-        Value::Object(members) => members.values().any(held),
+        Value::Array(items) => items.iter().any(has_secret),
+        Value::Object(members) => members.values().any(has_secret),
         _ => false,
     }
 }

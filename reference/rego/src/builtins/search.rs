@@ -40,36 +40,36 @@ pub(super) const BUILTINS: Group = &[
 ];
 
 fn count(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let (whole, part) = (bytes(operands, 1)?, bytes(operands, 2)?);
-    if part.is_empty() {
-        return answer(1 + Characters::count(whole));
+    let (haystack, needle) = (bytes(operands, 1)?, bytes(operands, 2)?);
+    if needle.is_empty() {
+        return answer(1 + Characters::count(haystack));
     }
-    answer(whole.find_iter(part).count())
+    answer(haystack.find_iter(needle).count())
 }
 
 /// Returns the string and the substring to find, which must not be empty, as characters.
-fn sought(operands: &[Value]) -> Result<(Characters<'_>, Characters<'_>), Failure> {
-    let (whole, part) = (characters(operands, 1)?, characters(operands, 2)?);
-    if part.as_str().is_empty() {
+fn haystack_and_needle(operands: &[Value]) -> Result<(Characters<'_>, Characters<'_>), Failure> {
+    let (haystack, needle) = (characters(operands, 1)?, characters(operands, 2)?);
+    if needle.as_str().is_empty() {
         return refuse("empty search character");
     }
-    Ok((whole, part))
+    Ok((haystack, needle))
 }
 
 fn index_of(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let (whole, part) = sought(operands)?;
-    let Some((before, _)) = whole.as_str().split_once(part.as_str()) else {
+    let (haystack, needle) = haystack_and_needle(operands)?;
+    let Some((before, _)) = haystack.as_str().split_once(needle.as_str()) else {
         return answer(-1);
     };
     answer(before.chars().count())
 }
 
 fn index_of_all(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let (whole, part) = sought(operands)?;
-    let part = part.as_str();
-    let step = part.chars().next().map_or(1, char::len_utf8);
-    let (mut found, mut rest, mut passed) = (Vec::new(), whole.as_str(), 0);
-    while let Some(at) = rest.find(part) {
+    let (haystack, needle) = haystack_and_needle(operands)?;
+    let needle = needle.as_str();
+    let step = needle.chars().next().map_or(1, char::len_utf8);
+    let (mut found, mut rest, mut passed) = (Vec::new(), haystack.as_str(), 0);
+    while let Some(at) = rest.find(needle) {
         call.make(1 + at / 64)?;
         let before = rest.get(..at).unwrap_or_default().chars().count();
         found.push(Value::from(passed + before));
@@ -92,22 +92,28 @@ fn one_or_more(operands: &[Value], position: usize) -> Result<Vec<&[u8]>, Failur
 
 /// Whether any string of the first operand begins with any of the second, both mapped by `key`.
 fn any_match(call: &mut Call<'_>, operands: &[Value], key: fn(&[u8]) -> Vec<u8>) -> CallResult {
-    let (wholes, parts) = (one_or_more(operands, 1)?, one_or_more(operands, 2)?);
+    let (haystacks, needles) = (one_or_more(operands, 1)?, one_or_more(operands, 2)?);
     let key = |text: &[u8]| {
         call.make(1 + text.len() / 16)?;
         Ok(key(text))
     };
-    let wholes = wholes.into_iter().map(key);
-    let mut wholes = wholes.collect::<Result<Vec<Vec<u8>>, Failure>>()?;
+    let haystacks = haystacks.into_iter().map(key);
+    let mut haystacks = haystacks.collect::<Result<Vec<Vec<u8>>, Failure>>()?;
     // In sorted order, strings with a prefix directly follow the prefix.
-    wholes.sort_unstable();
-    for part in parts {
-        let part = key(part)?;
+    haystacks.sort_unstable();
+    for needle in needles {
+        let needle = key(needle)?;
         // Each comparison may examine the whole part.
-        let comparisons = wholes.len().checked_ilog2().map_or(0, |log| log as usize);
-        call.spend(comparisons * part.len() / 1024)?;
-        let at = wholes.partition_point(|whole| *whole < part);
-        if wholes.get(at).is_some_and(|whole| whole.starts_with(&part)) {
+        let comparisons = haystacks
+            .len()
+            .checked_ilog2()
+            .map_or(0, |log| log as usize);
+        call.spend(comparisons * needle.len() / 1024)?;
+        let at = haystacks.partition_point(|haystack| *haystack < needle);
+        if haystacks
+            .get(at)
+            .is_some_and(|haystack| haystack.starts_with(&needle))
+        {
             return answer(true);
         }
     }
@@ -123,9 +129,9 @@ fn format_int(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
         "16" => 16,
         _ => return mismatch("operand 2 must be one of {2, 8, 10, 16}"),
     };
-    let whole = match input.as_i64() {
+    let value = match input.as_i64() {
         Some(integer) => BigInt::from(integer),
         None => input.truncated()?,
     };
-    answer(whole.to_str_radix(radix))
+    answer(value.to_str_radix(radix))
 }

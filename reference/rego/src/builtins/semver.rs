@@ -32,9 +32,9 @@ fn version(operands: &[Value], position: usize) -> Result<Version, Failure> {
     match parsed(text) {
         Some(version) => Ok(version),
         None => {
-            let shown = quoted(text);
+            let rendered = quoted(text);
             refuse(format!(
-                "operand {position}: string {shown} is not a valid SemVer"
+                "operand {position}: string {rendered} is not a valid SemVer"
             ))
         }
     }

@@ -122,7 +122,7 @@ impl<'s> SteppingSearch<'s> {
         for state in &order {
             steps += 1;
             let base = state.as_usize() * self.slots;
-            let own = self.current.slots.get(base..base + self.slots);
+            let thread_slots = self.current.slots.get(base..base + self.slots);
             let next = match self.nfa.state(*state) {
                 State::ByteRange { trans } => trans.matches(self.text, at).then_some(trans.next),
                 State::Sparse(transitions) => transitions.matches(self.text, at),
@@ -130,7 +130,7 @@ impl<'s> SteppingSearch<'s> {
                 State::Match { .. } => {
                     let is_within = at == self.text.len()
                         || self.text.get(at).is_none_or(|byte| !is_continuation(*byte));
-                    let slots = own.unwrap_or_default().to_vec();
+                    let slots = thread_slots.unwrap_or_default().to_vec();
                     // Ignores an empty match within a character.
                     if is_within || slots.first() != Some(&Some(at)) {
                         *found = Some(slots);
@@ -141,7 +141,7 @@ impl<'s> SteppingSearch<'s> {
                 _ => None,
             };
             if let Some(next) = next {
-                let mut slots = own.unwrap_or_default().to_vec();
+                let mut slots = thread_slots.unwrap_or_default().to_vec();
                 steps += self.close(next, at + 1, &mut slots, false);
             }
         }
@@ -224,8 +224,8 @@ impl<'s> SteppingSearch<'s> {
                 | State::Dense(_)
                 | State::Match { .. } => {
                     let base = state.as_usize() * self.slots;
-                    if let Some(own) = threads.slots.get_mut(base..base + self.slots) {
-                        own.copy_from_slice(slots);
+                    if let Some(thread_slots) = threads.slots.get_mut(base..base + self.slots) {
+                        thread_slots.copy_from_slice(slots);
                     }
                     return steps + self.slots / 8;
                 }

@@ -29,8 +29,8 @@ pub(super) const BUILTINS: Group = &[
         trimmed_of(operands, |text, set| text.trim_start_matches(within(set)))
     }),
     ("trim_prefix", Cost::Linear, |_, operands| {
-        let (whole, prefix) = (bytes(operands, 1)?, bytes(operands, 2)?);
-        part_of_first(operands, whole.strip_prefix(prefix).unwrap_or(whole))
+        let (source, prefix) = (bytes(operands, 1)?, bytes(operands, 2)?);
+        part_of_first(operands, source.strip_prefix(prefix).unwrap_or(source))
     }),
     ("trim_right", Cost::Linear, |_, operands| {
         trimmed_of(operands, |text, set| text.trim_end_matches(within(set)))
@@ -39,8 +39,8 @@ pub(super) const BUILTINS: Group = &[
         trimmed(operands, &characters(operands, 1)?, str::trim)
     }),
     ("trim_suffix", Cost::Linear, |_, operands| {
-        let (whole, suffix) = (bytes(operands, 1)?, bytes(operands, 2)?);
-        part_of_first(operands, whole.strip_suffix(suffix).unwrap_or(whole))
+        let (source, suffix) = (bytes(operands, 1)?, bytes(operands, 2)?);
+        part_of_first(operands, source.strip_suffix(suffix).unwrap_or(source))
     }),
     ("upper", Cost::Linear, upper),
 ];
@@ -178,9 +178,9 @@ fn trimmed_of(
     operands: &[Value],
     trim: impl for<'t> FnOnce(&'t str, &str) -> &'t str,
 ) -> CallResult {
-    let whole = characters(operands, 1)?;
+    let source = characters(operands, 1)?;
     let set = characters(operands, 2)?;
-    trimmed(operands, &whole, |text| trim(text, set.as_str()))
+    trimmed(operands, &source, |text| trim(text, set.as_str()))
 }
 
 /// Applies `trim` to the first operand, which is also given as characters.
@@ -189,51 +189,51 @@ fn trimmed(
     characters: &Characters<'_>,
     trim: impl FnOnce(&str) -> &str,
 ) -> CallResult {
-    let whole = characters.as_str();
-    let result = trim(whole);
-    let start = result.as_ptr().addr() - whole.as_ptr().addr();
+    let text = characters.as_str();
+    let result = trim(text);
+    let start = result.as_ptr().addr() - text.as_ptr().addr();
     part_of_first(operands, characters.bytes(start..start + result.len()))
 }
 
 /// Returns a part of the first operand; a part that is the whole operand is shared.
 fn part_of_first(operands: &[Value], part: &[u8]) -> CallResult {
-    let whole = any(operands, 1);
-    match whole.as_bytes() {
-        Some(bytes) if bytes.len() == part.len() => answer(whole.clone()),
+    let value = any(operands, 1);
+    match value.as_bytes() {
+        Some(bytes) if bytes.len() == part.len() => answer(value.clone()),
         _ => answer(Value::string(part)),
     }
 }
 
 fn replace(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let (whole, old, new) = (
+    let (text, old, new) = (
         bytes(operands, 1)?,
         bytes(operands, 2)?,
         bytes(operands, 3)?,
     );
     call.check()?;
     if old.is_empty() {
-        return interleaved(call, whole, new);
+        return interleaved(call, text, new);
     }
-    let count = whole.find_iter(old).count();
+    let count = text.find_iter(old).count();
     if count == 0 {
         return answer(any(operands, 1).clone());
     }
     lengthened(
         call,
-        whole.len().saturating_add(count.saturating_mul(new.len())),
+        text.len().saturating_add(count.saturating_mul(new.len())),
     )?;
-    answer(Value::string(&whole.replace(old, new)))
+    answer(Value::string(&text.replace(old, new)))
 }
 
 /// Inserts a string before, after and between all bytes of another.
-fn interleaved(call: &Call<'_>, whole: &[u8], new: &[u8]) -> CallResult {
-    let count = whole.len() + 1;
+fn interleaved(call: &Call<'_>, text: &[u8], new: &[u8]) -> CallResult {
+    let count = text.len() + 1;
     lengthened(
         call,
-        whole.len().saturating_add(count.saturating_mul(new.len())),
+        text.len().saturating_add(count.saturating_mul(new.len())),
     )?;
     let mut result = new.to_vec();
-    for byte in whole {
+    for byte in text {
         result.push(*byte);
         result.extend_from_slice(new);
     }
@@ -252,13 +252,13 @@ fn replace_n(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
         };
         pairs.push((old, new));
     }
-    let whole = bytes(operands, 2)?;
+    let text = bytes(operands, 2)?;
     // The members are sorted, so those with the same first byte are adjacent; an empty name is the
     // first of all and matches everywhere.
     let empty = pairs.first().filter(|(old, _)| old.is_empty()).copied();
     let first = |old: &[u8]| old.first().copied();
-    let mut result = Vec::with_capacity(whole.len());
-    let mut rest = whole;
+    let mut result = Vec::with_capacity(text.len());
+    let mut rest = text;
     // At one offset the empty name matches once, and then another may.
     let mut emptied = false;
     loop {
@@ -266,12 +266,12 @@ fn replace_n(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
         bound(result.len())?;
         let head = first(rest);
         let from = pairs.partition_point(|(old, _)| first(old) < head);
-        let until = pairs.partition_point(|(old, _)| first(old) <= head);
-        let mut candidates = pairs.get(from..until).unwrap_or_default().iter();
+        let to = pairs.partition_point(|(old, _)| first(old) <= head);
+        let mut candidates = pairs.get(from..to).unwrap_or_default().iter();
         call.spend(candidates.len() / 16)?;
         let found = empty.filter(|_| !emptied).or_else(|| {
-            let fits = |(old, _): &&(&[u8], _)| !old.is_empty() && rest.starts_with(old);
-            candidates.find(fits).copied()
+            let matches = |(old, _): &&(&[u8], _)| !old.is_empty() && rest.starts_with(old);
+            candidates.find(matches).copied()
         });
         emptied = found.is_some_and(|(old, _)| old.is_empty());
         if let Some((old, new)) = found {
@@ -280,25 +280,25 @@ fn replace_n(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
             rest = rest.get(old.len()..).unwrap_or_default();
             continue;
         }
-        let Some((byte, behind)) = rest.split_first() else {
+        let Some((byte, tail)) = rest.split_first() else {
             return answer(Value::string(&result));
         };
         result.push(*byte);
-        rest = behind;
+        rest = tail;
     }
 }
 
 /// Splits a string at the separators; between all characters, if the separator is empty.
-fn parts<'t>(whole: &'t [u8], separator: &'t [u8]) -> Vec<&'t [u8]> {
+fn parts<'t>(text: &'t [u8], separator: &'t [u8]) -> Vec<&'t [u8]> {
     if separator.is_empty() {
-        let characters = Characters::of(whole);
+        let characters = Characters::of(text);
         let starts = characters.as_str().char_indices();
         let ends = starts.map(|(at, character)| (at, at + character.len_utf8()));
         return ends
             .map(|(start, end)| characters.bytes(start..end))
             .collect();
     }
-    whole.split_str(separator).collect()
+    text.split_str(separator).collect()
 }
 
 fn values<'t>(parts: impl IntoIterator<Item = &'t [u8]>) -> Vec<Value> {
@@ -306,18 +306,18 @@ fn values<'t>(parts: impl IntoIterator<Item = &'t [u8]>) -> Vec<Value> {
 }
 
 fn split(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let (whole, separator) = (bytes(operands, 1)?, bytes(operands, 2)?);
-    if !whole.contains_str(separator) {
+    let (text, separator) = (bytes(operands, 1)?, bytes(operands, 2)?);
+    if !text.contains_str(separator) {
         return answer(vec![any(operands, 1).clone()]);
     }
-    answer(values(parts(whole, separator)))
+    answer(values(parts(text, separator)))
 }
 
 /// Splits a string and returns as many of the first parts as given, or of the last if negative.
 fn split_n(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let (whole, separator) = (bytes(operands, 1)?, bytes(operands, 2)?);
+    let (text, separator) = (bytes(operands, 1)?, bytes(operands, 2)?);
     let count = integer(operands, 3)?;
-    let parts = parts(whole, separator);
+    let parts = parts(text, separator);
     let size = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX);
     let size = size.min(parts.len());
     let skipped = if count < 0 { parts.len() - size } else { 0 };
@@ -326,34 +326,34 @@ fn split_n(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
 
 fn substring(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let characters = characters(operands, 1)?;
-    let whole = characters.as_str();
+    let text = characters.as_str();
     let (start, length) = (integer(operands, 2)?, integer(operands, 3)?);
     let Ok(start) = usize::try_from(start) else {
         return refuse("negative offset");
     };
-    let is_ascii = whole.is_ascii();
+    let is_ascii = text.is_ascii();
     let place = |count: usize| {
         if is_ascii {
-            return count.min(whole.len());
+            return count.min(text.len());
         }
-        let mut places = whole.char_indices().skip(count);
-        places.next().map_or(whole.len(), |(at, _)| at)
+        let mut places = text.char_indices().skip(count);
+        places.next().map_or(text.len(), |(at, _)| at)
     };
     let from = place(start);
     let to =
-        usize::try_from(length).map_or(whole.len(), |length| place(start.saturating_add(length)));
+        usize::try_from(length).map_or(text.len(), |length| place(start.saturating_add(length)));
     let operand = any(operands, 1);
-    if from == 0 && to == whole.len() && (length >= 0 || operand.as_str().is_some()) {
+    if from == 0 && to == text.len() && (length >= 0 || operand.as_str().is_some()) {
         return answer(operand.clone());
     }
-    answer(whole.get(from..to).unwrap_or_default())
+    answer(text.get(from..to).unwrap_or_default())
 }
 
 /// Joins the parts of a template string: scalars, and sets of at most one value.
 fn template_string(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let mut result = Vec::new();
     for part in items(operands, 1, &["array"])? {
-        let shown = match part {
+        let item_text = match part {
             Value::Set(values) => {
                 let mut values = values.iter();
                 match (values.next(), values.next()) {
@@ -372,7 +372,7 @@ fn template_string(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
             scalar => Some(scalar),
         };
         call.check()?;
-        match shown {
+        match item_text {
             None => result.extend_from_slice(b"<undefined>"),
             Some(value) => match value.as_bytes() {
                 Some(bytes) => {

@@ -9,18 +9,18 @@ use crate::value::{Array, Object};
 pub(super) const BUILTINS: Group = &[("object.subset", Cost::Stepping, subset)];
 
 fn subset(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
-    let (whole, part) = (any(operands, 1), any(operands, 2));
-    answer(match (whole, part) {
+    let (superset, candidate) = (any(operands, 1), any(operands, 2));
+    answer(match (superset, candidate) {
         (Value::Array(items), Value::Set(members)) => {
             // The empty set is a subset of every array except the empty one, as in OPA.
             !items.is_empty() && members.iter().all(|member| items.contains(member))
         }
-        _ if whole.kind() != part.kind() || !is_composite(whole) => {
+        _ if superset.kind() != candidate.kind() || !is_composite(superset) => {
             return mismatch(
                 "both arguments object.subset must be of the same type or array and set",
             );
         }
-        _ => within(call, whole, part)?,
+        _ => within(call, superset, candidate)?,
     })
 }
 
@@ -28,18 +28,20 @@ fn is_composite(value: &Value) -> bool {
     matches!(value, Value::Array(_) | Value::Object(_) | Value::Set(_))
 }
 
-fn within(call: &Call<'_>, whole: &Value, part: &Value) -> Result<bool, Failure> {
-    Ok(match (whole, part) {
-        (Value::Object(whole), Value::Object(part)) => object_within(call, whole, part)?,
-        (Value::Set(whole), Value::Set(part)) => part.is_subset(whole),
-        (Value::Array(whole), Value::Array(part)) => run_within(call, whole, part)?,
-        _ => whole == part,
+fn within(call: &Call<'_>, superset: &Value, candidate: &Value) -> Result<bool, Failure> {
+    Ok(match (superset, candidate) {
+        (Value::Object(superset), Value::Object(candidate)) => {
+            object_within(call, superset, candidate)?
+        }
+        (Value::Set(superset), Value::Set(candidate)) => candidate.is_subset(superset),
+        (Value::Array(superset), Value::Array(candidate)) => run_within(call, superset, candidate)?,
+        _ => superset == candidate,
     })
 }
 
-fn object_within(call: &Call<'_>, whole: &Object, part: &Object) -> Result<bool, Failure> {
-    for (key, value) in part {
-        let Some(found) = whole.get_value(key) else {
+fn object_within(call: &Call<'_>, superset: &Object, candidate: &Object) -> Result<bool, Failure> {
+    for (key, value) in candidate {
+        let Some(found) = superset.get_value(key) else {
             return Ok(false);
         };
         if found != value && !within(call, found, value)? {
@@ -49,26 +51,26 @@ fn object_within(call: &Call<'_>, whole: &Object, part: &Object) -> Result<bool,
     Ok(true)
 }
 
-/// Whether the items of `part` occur consecutively in `whole`.
-fn run_within(call: &Call<'_>, whole: &Array, part: &Array) -> Result<bool, Failure> {
+/// Whether the items of `candidate` occur consecutively in `superset`.
+fn run_within(call: &Call<'_>, superset: &Array, candidate: &Array) -> Result<bool, Failure> {
     // Failure function of the Knuth-Morris-Pratt search, which is linear for any input.
-    let mut back = vec![0usize; part.len()];
+    let mut back = vec![0usize; candidate.len()];
     let mut matched = 0;
-    for at in 1..part.len() {
-        matched = advance(part, &back, matched, part.get(at));
+    for at in 1..candidate.len() {
+        matched = advance(candidate, &back, matched, candidate.get(at));
         if let Some(slot) = back.get_mut(at) {
             *slot = matched;
         }
     }
     matched = 0;
-    for item in whole.iter() {
+    for item in superset.iter() {
         call.check()?;
-        if matched == part.len() {
+        if matched == candidate.len() {
             break;
         }
-        matched = advance(part, &back, matched, Some(item));
+        matched = advance(candidate, &back, matched, Some(item));
     }
-    Ok(matched == part.len())
+    Ok(matched == candidate.len())
 }
 
 /// Returns the number of items of `part` that match after `item`, given the number before it.

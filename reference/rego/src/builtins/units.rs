@@ -57,8 +57,8 @@ impl Decimal {
             None => (text, 0),
         };
         let unsigned = mantissa.strip_prefix(['+', '-']).unwrap_or(mantissa);
-        let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
-        let digits = format!("{whole}{fraction}");
+        let (integer, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+        let digits = format!("{integer}{fraction}");
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
         }
@@ -90,9 +90,9 @@ impl Decimal {
         let doubled = digits.magnitude() * scale.magnitude() * 2u32 + unit.magnitude();
         let rounded = doubled / (unit.magnitude() * 2u32);
         let text = format!("{:0>11}", rounded.to_string());
-        let (whole, fraction) = text.split_at(text.len() - 10);
+        let (integer, fraction) = text.split_at(text.len() - 10);
         let sign = if digits < BigInt::ZERO { "-" } else { "" };
-        Some(format!("{sign}{whole}.{fraction}"))
+        Some(format!("{sign}{integer}.{fraction}"))
     }
 }
 
@@ -219,9 +219,9 @@ fn parse_bytes(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     };
     // Bytes are computed as floats, and fractions of a byte are dropped.
     let amount = Number::parse(&format!("{}e{}", decimal.digits, decimal.power));
-    let whole = amount.map(|amount| amount.whole_product(&Number::from(factor)));
-    match whole {
-        Some(Ok(whole)) => answer(Number::from(whole)),
+    let bytes = amount.map(|amount| amount.whole_product(&Number::from(factor)));
+    match bytes {
+        Some(Ok(bytes)) => answer(Number::from(bytes)),
         _ => refuse(messages.exponent),
     }
 }

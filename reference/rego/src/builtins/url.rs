@@ -48,10 +48,10 @@ impl Url {
     /// Returns the message that clients see.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let (before, fragment) = text.split_once('#').unwrap_or((text, ""));
-        let named = |text: &str, wrong| format!("parse {}: {wrong}", quote(text));
-        let mut url = read(before).map_err(|wrong| named(before, wrong))?;
+        let named = |text: &str, error| format!("parse {}: {error}", quote(text));
+        let mut url = read(before).map_err(|error| named(before, error))?;
         let fragment = unescape(fragment, Component::Fragment);
-        url.fragment = fragment.map_err(|wrong| named(text, wrong))?;
+        url.fragment = fragment.map_err(|error| named(text, error))?;
         Ok(url)
     }
 
@@ -127,10 +127,10 @@ fn read_hierarchy(text: &str, url: &mut Url) -> Result<(), Wrong> {
     }
     let mut path = rest;
     let takes_authority = !url.scheme.is_empty() || !rest.starts_with("///");
-    if let Some(behind) = rest.strip_prefix("//").filter(|_| takes_authority) {
-        let end = behind.find('/').unwrap_or(behind.len());
-        let (authority, behind) = behind.split_at(end);
-        path = behind;
+    if let Some(tail) = rest.strip_prefix("//").filter(|_| takes_authority) {
+        let end = tail.find('/').unwrap_or(tail.len());
+        let (authority, tail) = tail.split_at(end);
+        path = tail;
         let (userinfo, host) = match authority.rsplit_once('@') {
             Some((userinfo, host)) => (Some(userinfo), host),
             None => (None, authority),
@@ -141,9 +141,9 @@ fn read_hierarchy(text: &str, url: &mut Url) -> Result<(), Wrong> {
             url.userinfo = Some(userinfo.to_owned());
         }
     }
-    let plain = unescape(path, Component::Path)?;
-    url.raw_path = (escape(&plain, Component::Path) != path).then(|| path.to_owned());
-    url.path = plain;
+    let unescaped = unescape(path, Component::Path)?;
+    url.raw_path = (escape(&unescaped, Component::Path) != path).then(|| path.to_owned());
+    url.path = unescaped;
     Ok(())
 }
 
@@ -200,14 +200,14 @@ fn read_literal(host: &str) -> Result<String, Wrong> {
     if address.parse::<std::net::Ipv4Addr>().is_ok() && zone.is_none() {
         return Err("invalid IP-literal".to_owned());
     }
-    let wrong = match (address.parse::<Ipv6Addr>(), zone) {
+    let problem = match (address.parse::<Ipv6Addr>(), zone) {
         (Ok(_), Some("")) => Some("zone must be a non-empty string"),
         (Ok(_), _) => None,
         (Err(_), _) => Some("unable to parse IP"),
     };
-    if let Some(wrong) = wrong {
+    if let Some(problem) = problem {
         let name = quote(&name);
-        return Err(format!("invalid host: ParseAddr({name}): {wrong}"));
+        return Err(format!("invalid host: ParseAddr({name}): {problem}"));
     }
     Ok(format!("[{name}]{port}"))
 }
@@ -276,19 +276,19 @@ fn escape(text: &[u8], part: Component) -> String {
 
 fn unescape(text: &str, part: Component) -> Result<Vec<u8>, Wrong> {
     let hosts = matches!(part, Component::Host | Component::Zone);
-    let mut plain = Vec::with_capacity(text.len());
+    let mut unescaped = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
-    while let Some((first, behind)) = rest.split_first() {
+    while let Some((first, tail)) = rest.split_first() {
         if *first != b'%' {
             if hosts && first.is_ascii() && !is_plain(*first, part) {
-                let wrong = quote(&char::from(*first).to_string());
-                return Err(format!("invalid character {wrong} in host name"));
+                let quoted = quote(&char::from(*first).to_string());
+                return Err(format!("invalid character {quoted} in host name"));
             }
-            plain.push(*first);
-            rest = behind;
+            unescaped.push(*first);
+            rest = tail;
             continue;
         }
-        let digits = behind
+        let digits = tail
             .get(..2)
             .and_then(|digits| std::str::from_utf8(digits).ok());
         let digits = digits.filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
@@ -304,10 +304,10 @@ fn unescape(text: &str, part: Component) -> Result<Vec<u8>, Wrong> {
             let escape = Literal(&Value::string(escape));
             return Err(format!("invalid URL escape {escape}"));
         };
-        plain.push(byte);
-        rest = behind.get(2..).unwrap_or_default();
+        unescaped.push(byte);
+        rest = tail.get(2..).unwrap_or_default();
     }
-    Ok(plain)
+    Ok(unescaped)
 }
 
 /// Quotes a string for messages.

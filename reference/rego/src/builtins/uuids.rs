@@ -15,17 +15,17 @@ pub(super) const BUILTINS: Group = &[
 /// Generates one UUID per operand and evaluation.
 fn random(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let key = ("uuid.rfc4122", vec![any(operands, 1).clone()]);
-    let drawn = call.session.answers.entry(key).or_insert_with(|| {
+    let generated = call.session.answers.entry(key).or_insert_with(|| {
         let uuid = Builder::from_random_bytes(rand::random()).into_uuid();
         Some(Value::from(uuid.to_string()))
     });
-    Ok(drawn.clone())
+    Ok(generated.clone())
 }
 
 /// Parses 32 digits or the hyphenated form, the latter also after `urn:uuid:` or between any two
 /// characters.
 fn read(text: &str) -> Option<Uuid> {
-    let plain = match text.len() {
+    let canonical = match text.len() {
         32 | 36 => text,
         38 => text.get(1..37)?,
         45 => {
@@ -34,7 +34,7 @@ fn read(text: &str) -> Option<Uuid> {
         }
         _ => return None,
     };
-    Uuid::try_parse(plain).ok()
+    Uuid::try_parse(canonical).ok()
 }
 
 /// Number of 100 ns intervals from the start of the Gregorian calendar to the Unix epoch.

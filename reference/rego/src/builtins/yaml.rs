@@ -32,23 +32,23 @@ fn unmarshal(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
         Ok(value) => answer(value),
         Err(YamlError::Syntax(error)) => {
             let text = error.to_string();
-            let what = text.split(" at line ").next().unwrap_or(&text);
-            let what = what.split(", while ").next().unwrap_or(what);
-            let what = what.split(" at position ").next().unwrap_or(what);
+            let message = text.split(" at line ").next().unwrap_or(&text);
+            let message = message.split(", while ").next().unwrap_or(message);
+            let message = message.split(" at position ").next().unwrap_or(message);
             // Such an error has no path, either.
-            let merge = what.find(MERGE).and_then(|at| what.get(at..));
-            let what = merge.unwrap_or(what);
+            let merge = message.find(MERGE).and_then(|at| message.get(at..));
+            let message = merge.unwrap_or(message);
             let before = match merge.is_some() {
                 true => 0,
                 false => error.location().map_or(0, |place| place.line() - 1),
             };
             // Scanner errors report their own line, others the line before.
             let scanned = ["found ", "mapping values", "could not find"];
-            let scanned = scanned.iter().any(|start| what.starts_with(start));
+            let scanned = scanned.iter().any(|start| message.starts_with(start));
             match before {
-                0 => refuse(format!("yaml: {what}")),
+                0 => refuse(format!("yaml: {message}")),
                 line => refuse(format!(
-                    "yaml: line {}: {what}",
+                    "yaml: line {}: {message}",
                     line + usize::from(scanned)
                 )),
             }

@@ -40,9 +40,9 @@ impl Writer<'_> {
         match value {
             Value::Number(number) => {
                 let text = number.text();
-                let whole = text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok();
+                let is_integer = text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok();
                 let float = number.as_f64();
-                if whole {
+                if is_integer {
                     self.out.push_str(&text);
                 } else if float.is_infinite() {
                     // A number beyond the range of floats is a plain scalar.
@@ -65,7 +65,7 @@ impl Writer<'_> {
             Value::Object(members) => {
                 let named = members.iter().map(|(key, value)| match key.as_lossy() {
                     Some(name) => Ok((name, (key, value))),
-                    None => Ok((Cow::Owned(self.call.written(key)?), (key, value))),
+                    None => Ok((Cow::Owned(self.call.serialize(key)?), (key, value))),
                 });
                 let mut named = named.collect::<Result<Vec<_>, Failure>>()?;
                 sort(&mut named);
@@ -158,7 +158,7 @@ impl Writer<'_> {
             self.double(text);
             return Ok(());
         }
-        if plain(text) {
+        if is_plain(text) {
             self.out.push_str(text);
         } else {
             self.single(text, indent);
@@ -191,13 +191,13 @@ impl Writer<'_> {
 
     /// Writes a line of a block. Line breaks in it other than `\n` are followed by the indentation.
     fn indented(&mut self, line: &str, indent: usize) {
-        let mut is_behind_break = true;
+        let mut is_after_break = true;
         for character in line.chars() {
             let breaks = is_break(character);
-            if is_behind_break && !breaks {
+            if is_after_break && !breaks {
                 self.out.push_str(&" ".repeat(indent));
             }
-            is_behind_break = breaks;
+            is_after_break = breaks;
             self.out.push(character);
         }
     }
@@ -205,13 +205,13 @@ impl Writer<'_> {
     /// Writes a single-quoted scalar. Characters after a line break are indented.
     fn single(&mut self, text: &str, indent: usize) {
         self.out.push('\'');
-        let mut is_behind_break = false;
+        let mut is_after_break = false;
         for character in text.chars() {
             let breaks = is_break(character);
-            if is_behind_break && !breaks {
+            if is_after_break && !breaks {
                 self.out.push_str(&" ".repeat(indent.max(2)));
             }
-            is_behind_break = breaks;
+            is_after_break = breaks;
             if character == '\'' {
                 self.out.push('\'');
             }
@@ -274,10 +274,11 @@ fn is_break(character: char) -> bool {
 
 /// Whether a space is next to a line break, where it would be lost.
 fn has_space_at_break(text: &str) -> bool {
-    let behind = |c: char| c != '\n' && is_break(c);
+    let is_other_break = |c: char| c != '\n' && is_break(c);
     let mut last = 'x';
     text.chars().any(|character| {
-        let lost = (last == ' ' && is_break(character)) || (behind(last) && character == ' ');
+        let lost =
+            (last == ' ' && is_break(character)) || (is_other_break(last) && character == ' ');
         last = character;
         lost
     })
@@ -341,14 +342,14 @@ fn means_other(text: &str) -> bool {
 }
 
 /// Whether a single-line string can be a plain scalar.
-fn plain(text: &str) -> bool {
+fn is_plain(text: &str) -> bool {
     let second = text.chars().nth(1);
-    let apart = second.is_none_or(|c| c == ' ');
+    let is_separated = second.is_none_or(|c| c == ' ');
     if text.contains(is_break) {
         return false;
     }
     let begins = text.starts_with(|c: char| " #,[]{}&*!|>'\"%@`".contains(c))
-        || (text.starts_with(['-', '?', ':']) && apart)
+        || (text.starts_with(['-', '?', ':']) && is_separated)
         || text.starts_with("---")
         || text.starts_with("...");
     let ends = text.ends_with([' ', ':']);
@@ -398,20 +399,20 @@ const LONGEST_NAME: usize = 1024;
 /// Fails for a name that OPA cannot parse from JSON as a mapping key: one that is too long, or has
 /// a line break that JSON does not escape.
 fn refuse_as_key(name: &str) -> Result<(), Failure> {
-    let wrong = "did not find expected ',' or '}'";
+    let message = "did not find expected ',' or '}'";
     if name.contains('\u{85}') {
-        return refuse(format!("yaml: line 1: {wrong}"));
+        return refuse(format!("yaml: line 1: {message}"));
     }
-    let written = |character| match character {
+    let written_length = |character| match character {
         '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
         '\0'..='\u{1f}' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => 6,
         _ => 1,
     };
     // The JSON form of a character has at most six characters per byte.
     let is_long = 6 * name.len() + 2 > LONGEST_NAME
-        && name.chars().map(written).sum::<usize>() + 2 > LONGEST_NAME;
+        && name.chars().map(written_length).sum::<usize>() + 2 > LONGEST_NAME;
     match is_long {
-        true => refuse(format!("yaml: {wrong}")),
+        true => refuse(format!("yaml: {message}")),
         false => Ok(()),
     }
 }

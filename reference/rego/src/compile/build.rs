@@ -46,7 +46,7 @@ struct AffectedPaths {
 
 impl AffectedPaths {
     /// Returns what is affected if one module replaces another.
-    fn by(old: Option<&CompiledModule>, new: Option<&Module>) -> Self {
+    fn of_change(old: Option<&CompiledModule>, new: Option<&Module>) -> Self {
         let of_old = old.iter().flat_map(|old| &old.rules.all);
         let mut places: Vec<Path> = of_old.map(|rule| rule.path().collect()).collect();
         if let Some(module) = new {
@@ -80,7 +80,7 @@ impl Build {
         let mut touching: Vec<_> = changes.iter().collect();
         let modules = &module_set.modules;
         let touched = parallel::each(&mut touching, |(id, module)| {
-            AffectedPaths::by(modules.get(*id).map(Arc::as_ref), module.as_deref())
+            AffectedPaths::of_change(modules.get(*id).map(Arc::as_ref), module.as_deref())
         });
         let mut changed = Vec::new();
         let mut packages = Vec::new();
@@ -128,13 +128,13 @@ impl Build {
             match module {
                 Some(module) => again.insert(id, module),
                 None => {
-                    uproot(&mut module_set, &id);
+                    remove_module(&mut module_set, &id);
                     None
                 }
             };
         }
         for id in again.keys() {
-            let order = uproot(&mut module_set, id);
+            let order = remove_module(&mut module_set, id);
             let next = module_set.next;
             orders.insert(id.clone(), order.unwrap_or(next));
             if order.is_none() {
@@ -154,7 +154,7 @@ impl Build {
                 });
             }
             units.push(CompilationUnit {
-                given: module
+                original: module
                     .text
                     .is_empty()
                     .then(|| Arc::new(Module::clone(&module))),
@@ -193,11 +193,11 @@ impl Build {
                 Step::All(run) => {
                     let more = run(&mut self);
                     let stops = !more.is_empty();
-                    go_on(&mut found, more, stops)?;
+                    append_errors(&mut found, more, stops)?;
                 }
                 Step::Lenient(run) => {
                     let more = run(&mut self);
-                    go_on(&mut found, more, false)?;
+                    append_errors(&mut found, more, false)?;
                 }
             }
         }
@@ -238,7 +238,7 @@ impl Build {
                     stops |= *is_last;
                 }
             }
-            go_on(found, more, stops)?;
+            append_errors(found, more, stops)?;
         }
         Ok(())
     }
@@ -248,7 +248,11 @@ impl Build {
 ///
 /// # Errors
 /// All errors, if this was the last stage to run.
-fn go_on(found: &mut Diagnostics, mut more: Diagnostics, stops: bool) -> Result<(), Errors> {
+fn append_errors(
+    found: &mut Diagnostics,
+    mut more: Diagnostics,
+    stops: bool,
+) -> Result<(), Errors> {
     found.append(&mut more);
     if stops || found.len() >= MAX_ERRORS {
         return Err(limited(std::mem::take(found)));
@@ -282,7 +286,7 @@ pub(super) fn limit_reached() -> LanguageError {
 }
 
 /// Removes a module from the module set; returns its position in the order of addition.
-fn uproot(module_set: &mut ModuleSet, id: &str) -> Option<u64> {
+fn remove_module(module_set: &mut ModuleSet, id: &str) -> Option<u64> {
     let module = module_set.modules.get(id)?.clone();
     module_set.modules.remove_mut(id);
     let labelled = usize::from(module.outline.has_labels());

@@ -63,18 +63,18 @@ impl<'w> Calls<'w> {
             let message = format!("undefined function {}", self.name(target));
             return Some(LanguageError::at(Code::Type, &expr.location, message));
         };
-        let given = operands.len();
+        let count = operands.len();
         let counted = if expr.generated {
             // The last operand is the variable that receives the result.
-            if is_equality(expr) || given == arity + 1 {
+            if is_equality(expr) || count == arity + 1 {
                 return None;
             }
-            given.saturating_sub(1)
+            count.saturating_sub(1)
         } else {
-            if given == arity || given == arity + 1 {
+            if count == arity || count == arity + 1 {
                 return None;
             }
-            given
+            count
         };
         let name = self.name(target);
         let of = self.scope.of_ref(&ThinVec::from(target));

@@ -11,13 +11,13 @@ use crate::syntax::{Import, Version};
 pub(super) fn run(unit: &mut CompilationUnit, _: &ModuleSet) -> Diagnostics {
     let found = match unit.module.version {
         Version::V0 => Diagnostics::new(),
-        Version::V1 => look(&unit.module.imports),
+        Version::V1 => find_duplicates(&unit.module.imports),
     };
     unit.module.imports.clear();
     found
 }
 
-fn look(imports: &[Import]) -> Diagnostics {
+fn find_duplicates(imports: &[Import]) -> Diagnostics {
     let mut found = Diagnostics::new();
     let mut names = HashMap::default();
     for import in imports {

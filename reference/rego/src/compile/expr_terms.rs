@@ -138,17 +138,17 @@ fn expand_value(term: &mut Term, names: &mut Names<'_>, support: &mut ThinVec<Ex
             sort_object(members);
         }
         TermValue::ArrayComprehension(of) | TermValue::SetComprehension(of) => {
-            inside(&mut of.body, [&mut of.term], names);
+            comprehension(&mut of.body, [&mut of.term], names);
         }
         TermValue::ObjectComprehension(of) => {
-            inside(&mut of.body, [&mut of.key, &mut of.value], names);
+            comprehension(&mut of.body, [&mut of.key, &mut of.value], names);
         }
         _ => {}
     }
 }
 
 /// Rewrites a comprehension. Expressions that its terms need become part of its body.
-fn inside<const N: usize>(body: &mut Body, terms: [&mut Term; N], names: &mut Names<'_>) {
+fn comprehension<const N: usize>(body: &mut Body, terms: [&mut Term; N], names: &mut Names<'_>) {
     for term in terms {
         let mut support = Body::new();
         expand(term, names, &mut support);

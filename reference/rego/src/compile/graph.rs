@@ -109,7 +109,7 @@ fn dependencies(rule: &Rule) -> Vec<Dependency> {
     for (index, expr) in rule.body.iter().enumerate() {
         reader.at = index;
         visit::expr(expr, &mut reader);
-        reader.learn(expr);
+        reader.record_values(expr);
     }
     reader.at = rule.body.len();
     visit::head(&rule.head, &mut reader);
@@ -163,7 +163,7 @@ impl<'r> Visit<'r> for Reader<'r> {
 
 impl Reader<'_> {
     /// Records the values that `x = …` gives a variable, unless an earlier expression did.
-    fn learn(&mut self, expr: &Expr) {
+    fn record_values(&mut self, expr: &Expr) {
         if expr.negated || !expr.with.is_empty() || !is_equality(expr) {
             return;
         }

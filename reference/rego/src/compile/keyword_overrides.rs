@@ -10,11 +10,11 @@ use crate::syntax::{Expr, Module, TermValue, Version};
 pub(super) fn run(unit: &mut CompilationUnit, _: &ModuleSet) -> Diagnostics {
     match unit.module.version {
         Version::V0 => Diagnostics::new(),
-        Version::V1 => look(&unit.module),
+        Version::V1 => find_overrides(&unit.module),
     }
 }
 
-fn look(module: &Module) -> Diagnostics {
+fn find_overrides(module: &Module) -> Diagnostics {
     let mut found = Shadows(Diagnostics::new());
     for rule in &module.rules {
         if let Some(TermValue::Var(name)) = rule.head.reference.first().map(|term| &term.value)

@@ -61,11 +61,11 @@ impl EnclosingMetadata<'_> {
             constants.push(expr);
         }
         if let Some(at) = calls.rule {
-            let own = self.own(rule);
-            let own = own
+            let blocks = self.rule_blocks(rule);
+            let blocks = blocks
                 .last()
                 .map_or_else(|| Value::object::<Value>([]), |block| document(block));
-            let (var, expr) = bind(&own, &at, names);
+            let (var, expr) = bind(&blocks, &at, names);
             replace.rule = Some(var);
             constants.push(expr);
         }
@@ -81,7 +81,7 @@ impl EnclosingMetadata<'_> {
     }
 
     /// Returns the blocks directly above a rule that apply to it, the nearest first.
-    fn own(&self, rule: &Rule) -> Vec<&Annotations> {
+    fn rule_blocks(&self, rule: &Rule) -> Vec<&Annotations> {
         let row = rule.location.row;
         let at = self.places.partition_point(|place| *place < row);
         let above = at
@@ -89,12 +89,12 @@ impl EnclosingMetadata<'_> {
             .and_then(|before| self.places.get(before))
             .copied();
         let blocks = self.module.annotations.iter().rev().map(|block| &**block);
-        let own = blocks.filter(|block| {
+        let applicable = blocks.filter(|block| {
             let start = block.location.row;
             &*block.scope == "rule" && start < row && above.is_none_or(|above| start >= above)
         });
         if self.places.get(at) == Some(&row) {
-            own.collect()
+            applicable.collect()
         } else {
             Vec::new()
         }
@@ -118,22 +118,22 @@ impl EnclosingMetadata<'_> {
                 }),
         );
         let mut links: Vec<Value> = Vec::new();
-        for block in self.own(rule) {
-            links.push(link(&path, Some(block)));
+        for block in self.rule_blocks(rule) {
+            links.push(chain_element(&path, Some(block)));
         }
         if links.is_empty() {
-            links.push(link(&path, None));
+            links.push(chain_element(&path, None));
         }
         if let Some(block) = self.module_set.block_of_document(&path) {
-            links.push(link(&path, Some(block)));
+            links.push(chain_element(&path, Some(block)));
         }
         if let Some(block) = self.module_set.block_of_package(package, "package") {
-            links.push(link(package, Some(block)));
+            links.push(chain_element(package, Some(block)));
         }
         for end in (1..=package.len()).rev() {
             let outer = package.get(..end).unwrap_or_default();
             if let Some(block) = self.module_set.block_of_package(outer, "subpackages") {
-                links.push(link(outer, Some(block)));
+                links.push(chain_element(outer, Some(block)));
             }
         }
         Value::from(links)
@@ -141,7 +141,7 @@ impl EnclosingMetadata<'_> {
 }
 
 /// Returns an element of a chain: a block and the path that it applies to.
-fn link(path: &[Term], block: Option<&Annotations>) -> Value {
+fn chain_element(path: &[Term], block: Option<&Annotations>) -> Value {
     let path: Vec<_> = steps(path).iter().filter_map(constant).collect();
     let path = ("path", Value::from(path));
     match block {

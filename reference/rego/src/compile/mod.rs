@@ -69,7 +69,7 @@ pub(crate) struct CompilationUnit {
     /// Number of the next generated variable.
     pub(crate) next_local: usize,
     /// The original tree, if the module has no source.
-    given: Option<Arc<Module>>,
+    original: Option<Arc<Module>>,
     /// Interface of the module to other modules.
     outline: Arc<ModuleInterface>,
 }

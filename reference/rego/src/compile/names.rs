@@ -28,7 +28,7 @@ pub(super) struct Names<'n> {
 const MAX_COPIES: usize = 1 << 18;
 
 /// Upper limit for numbers in source variables' names, so that generated ones cannot overflow.
-const WRITTEN_LIMIT: usize = 1 << 32;
+const MAX_SOURCE_NUMBER: usize = 1 << 32;
 
 impl<'n> Names<'n> {
     /// Generates names for a module, starting at this number.
@@ -112,13 +112,13 @@ impl<'n> Names<'n> {
 /// Returns the number after those of all source variables that look like generated ones.
 pub(super) fn first_number(rules: &[Rule]) -> usize {
     let mut first = 0;
-    let mut look = |var: &Var| {
+    let mut note = |var: &Var| {
         let digits = var
             .0
             .strip_prefix("__local")
             .and_then(|rest| rest.strip_suffix("__"));
         if let Some(number) = digits.and_then(|digits| digits.parse::<usize>().ok()) {
-            first = first.max(number.min(WRITTEN_LIMIT) + 1);
+            first = first.max(number.min(MAX_SOURCE_NUMBER) + 1);
         }
     };
     for rule in all_rules(rules) {
@@ -130,9 +130,9 @@ pub(super) fn first_number(rules: &[Rule]) -> usize {
             .chain(&head.key)
             .chain(&head.value);
         for term in parts {
-            ALL.term(term, &mut |var, _| look(var));
+            ALL.term(term, &mut |var, _| note(var));
         }
-        ALL.body(&rule.body, &mut |var, _| look(var));
+        ALL.body(&rule.body, &mut |var, _| note(var));
     }
     first
 }

@@ -35,7 +35,7 @@ pub struct CompiledModule {
     /// Position in the order in which modules were added.
     pub(super) order: u64,
     /// The original tree, if the module has no source.
-    pub(super) given: Option<Arc<Module>>,
+    pub(super) original: Option<Arc<Module>>,
     /// The compiled tree of the module, without rules.
     pub(super) frame: Module,
     pub(super) rules: Arc<ModuleRules>,
@@ -71,8 +71,8 @@ impl CompiledModule {
     /// # Errors
     /// None, unless the tree was not that of its source.
     pub(super) fn parsed(&self) -> Result<Module, Errors> {
-        match &self.given {
-            Some(given) => Ok(Module::clone(given)),
+        match &self.original {
+            Some(original) => Ok(Module::clone(original)),
             None => {
                 let Module {
                     file,

@@ -5,7 +5,7 @@ use thin_vec::{ThinVec, thin_vec};
 
 use super::names::{Names, equal, expression, operator};
 use super::outputs::BoundVars;
-use super::vars::{ALL, NEEDED, call_of, is_local, shown};
+use super::vars::{ALL, NEEDED, call_of, display_name, is_local};
 use super::{CompilationUnit, Diagnostics, ModuleSet, QueryUnit};
 use crate::error::{Code, LanguageError};
 use crate::hash::HashSet;
@@ -78,7 +78,7 @@ impl Rewrite for Prints<'_, '_> {
     fn body(&mut self, body: &mut Body) -> bool {
         let mark = self.bound.mark();
         let before = self.found.len();
-        let mut own = Diagnostics::new();
+        let mut errors = Diagnostics::new();
         let around = std::mem::take(&mut self.local);
         for expr in body {
             let inner = self.bound.mark();
@@ -103,9 +103,9 @@ impl Rewrite for Prints<'_, '_> {
                     .is_some_and(|name| super::vars::is_operator(name, "print"))
             {
                 let operands = call.drain(1..).collect();
-                let mistakes = self.print(expr, operands);
-                if own.is_empty() {
-                    own = mistakes;
+                let print_errors = self.print(expr, operands);
+                if errors.is_empty() {
+                    errors = print_errors;
                 }
             }
             self.bound.evaluate(expr, self.module_set);
@@ -117,7 +117,7 @@ impl Rewrite for Prints<'_, '_> {
         }
         self.bound.leave(mark);
         self.local = around;
-        self.found.append(&mut own);
+        self.found.append(&mut errors);
         false
     }
 }
@@ -167,7 +167,7 @@ pub(super) fn undeclared<'v>(
         let name = name.map_or(var, |(_, name)| name);
         LanguageError {
             code: Code::Compile,
-            message: format!("var {} is undeclared", shown(name)),
+            message: format!("var {} is undeclared", display_name(name)),
             location: at.cloned(),
             details: None,
         }

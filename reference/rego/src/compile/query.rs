@@ -15,7 +15,7 @@ use crate::types::signature;
 /// requires that the value is not false, as the expression itself did.
 pub(super) fn capture(unit: &mut QueryUnit, module_set: &ModuleSet) -> Diagnostics {
     let must_hold = unit.body.len() > 1 || iterates(&unit.body);
-    let mut held = Body::new();
+    let mut conditions = Body::new();
     let mut count = 0_usize;
     for expr in &mut unit.body {
         if expr.negated || call_of(expr, "assign").is_some() || call_of(expr, "eq").is_some() {
@@ -37,12 +37,12 @@ pub(super) fn capture(unit: &mut QueryUnit, module_set: &ModuleSet) -> Diagnosti
         }
         count += 1;
         if must_hold {
-            let mut hold = expression(ExprTerms::Term(Box::new(captured)), location);
-            hold.generated = true;
-            held.push(hold);
+            let mut condition = expression(ExprTerms::Term(Box::new(captured)), location);
+            condition.generated = true;
+            conditions.push(condition);
         }
     }
-    for expr in held {
+    for expr in conditions {
         push(&mut unit.body, expr);
     }
     Diagnostics::new()

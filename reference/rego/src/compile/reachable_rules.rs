@@ -85,11 +85,11 @@ impl<'b> ReachableRules<'b> {
 
     /// Returns the vertices on cycles: those of a strongly connected component of more than one,
     /// and those with an edge to themselves. Iterative, because chains of rules can be long.
-    pub(super) fn looped(&mut self, starts: &[Vertex]) -> BTreeSet<Vertex> {
+    pub(super) fn vertices_on_cycles(&mut self, starts: &[Vertex]) -> BTreeSet<Vertex> {
         let mut order: HashMap<Vertex, (usize, usize)> = HashMap::default();
         let mut open: Vec<Vertex> = Vec::new();
         let mut is_open = HashSet::default();
-        let mut looped = BTreeSet::new();
+        let mut cyclic = BTreeSet::new();
         for start in starts {
             if order.contains_key(start) {
                 continue;
@@ -104,7 +104,7 @@ impl<'b> ReachableRules<'b> {
                 if let Some(target) = edges.get(*next) {
                     *next += 1;
                     if *target == vertex {
-                        looped.insert(vertex);
+                        cyclic.insert(vertex);
                     }
                     let count = order.len();
                     match order.get(target).copied() {
@@ -140,16 +140,16 @@ impl<'b> ReachableRules<'b> {
                         is_open.remove(member);
                     }
                     if component.len() > 1 {
-                        looped.extend(component);
+                        cyclic.extend(component);
                     }
                 }
             }
         }
-        looped
+        cyclic
     }
 
     /// Finds a path from a vertex back to itself, over allowed edges between the vertices `within`.
-    pub(super) fn way(
+    pub(super) fn find_cycle(
         &mut self,
         from: Vertex,
         within: &BTreeSet<Vertex>,
@@ -162,15 +162,15 @@ impl<'b> ReachableRules<'b> {
             let edges = self.edges(vertex);
             // A direct edge back is preferred.
             if *next == 0 && edges.contains(&from) && allowed(self, vertex, from) {
-                let mut way: Vec<_> = path.iter().map(|(vertex, _)| *vertex).collect();
-                way.push(from);
-                return Some(way);
+                let mut cycle: Vec<_> = path.iter().map(|(vertex, _)| *vertex).collect();
+                cycle.push(from);
+                return Some(cycle);
             }
             match edges.get(*next) {
                 Some(target) => {
                     *next += 1;
-                    let fits = within.contains(target) && allowed(self, vertex, *target);
-                    if fits && seen.insert(*target) {
+                    let is_allowed = within.contains(target) && allowed(self, vertex, *target);
+                    if is_allowed && seen.insert(*target) {
                         path.push((*target, 0));
                     }
                 }

@@ -23,8 +23,8 @@ pub(super) fn run(build: &mut Build) -> Diagnostics {
     let starts = starts.into_iter().flatten();
     let starts = starts.map(|(rule, depth)| (reached.number(rule), depth));
     let starts: Vec<Vertex> = starts.collect();
-    let looped = reached.looped(&starts);
-    let mut ordered: Vec<_> = looped.iter().copied().collect();
+    let cyclic = reached.vertices_on_cycles(&starts);
+    let mut ordered: Vec<_> = cyclic.iter().copied().collect();
     ordered.sort_by_cached_key(|(number, depth)| {
         let rule = reached.rules.get(*number);
         let path: Vec<_> = rule.iter().flat_map(|rule| rule.path()).collect();
@@ -33,7 +33,7 @@ pub(super) fn run(build: &mut Build) -> Diagnostics {
     });
     let limited = ordered.into_iter().take(super::build::MAX_ERRORS);
     limited
-        .filter_map(|vertex| reached.error(vertex, &looped))
+        .filter_map(|vertex| reached.error(vertex, &cyclic))
         .collect()
 }
 
@@ -67,13 +67,13 @@ fn starts_at<'b>(
 }
 
 impl ReachableRules<'_> {
-    fn error(&mut self, vertex: Vertex, looped: &BTreeSet<Vertex>) -> Option<LanguageError> {
+    fn error(&mut self, vertex: Vertex, cyclic: &BTreeSet<Vertex>) -> Option<LanguageError> {
         let certain =
             |reached: &Self, from, to| recursion_cause::variable(reached, from, to).is_none();
-        let (path, verb, cause) = match self.way(vertex, looped, &certain) {
+        let (path, verb, cause) = match self.find_cycle(vertex, cyclic, &certain) {
             Some(path) => (path, "is", String::new()),
             None => {
-                let path = self.way(vertex, looped, &|_, _, _| true)?;
+                let path = self.find_cycle(vertex, cyclic, &|_, _, _| true)?;
                 let cause = recursion_cause::explain(self, &path);
                 (path, "may be", cause)
             }

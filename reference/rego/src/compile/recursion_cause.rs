@@ -106,7 +106,9 @@ fn sentence(
                 text.push_str(if index == 0 { " if " } else { " and " });
                 let step_name = shown_term(step, &name);
                 text.push_str(&format!("{step_name} is {}", printed(value)));
-                if let Some(note) = note(step, &step_name, &origins, &name, || reached.name(from)) {
+                if let Some(note) =
+                    step_note(step, &step_name, &origins, &name, || reached.name(from))
+                {
                     text.push_str(&format!(" ({note})"));
                 }
             }
@@ -314,7 +316,7 @@ fn collection(term: &Term, bindings: &HashMap<&Var, &Term>) -> Option<Value> {
     constant(term).filter(|value| members(value).is_some())
 }
 
-fn note(
+fn step_note(
     step: &Term,
     shown_step: &str,
     origins: &HashMap<Var, Origin>,

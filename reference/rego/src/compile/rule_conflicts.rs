@@ -121,25 +121,25 @@ fn conflict(build: &Build, node: &Node) -> Option<LanguageError> {
 
 /// Returns the wanted rules below a node, without those that are inside of others, in the order of
 /// their references.
-fn below(node: &Node, wanted: impl Fn(&CompiledRule) -> bool) -> Vec<&Arc<CompiledRule>> {
+fn below(node: &Node, is_requested: impl Fn(&CompiledRule) -> bool) -> Vec<&Arc<CompiledRule>> {
     let mut found: Vec<&Arc<CompiledRule>> = Vec::new();
     for (_, child) in node.children() {
         for rules in child.extent() {
-            found.extend(rules.all().into_iter().filter(|rule| wanted(rule)));
+            found.extend(rules.all().into_iter().filter(|rule| is_requested(rule)));
         }
     }
     // In sorted order, every reference directly follows its prefixes.
     found.sort_by(|left, right| left.reference.cmp(&right.reference));
-    let mut kept: Vec<&Arc<CompiledRule>> = Vec::new();
+    let mut outermost: Vec<&Arc<CompiledRule>> = Vec::new();
     for rule in found {
-        let inside = kept
+        let inside = outermost
             .last()
             .is_some_and(|last| rule.reference.starts_with(&last.reference));
         if !inside {
-            kept.push(rule);
+            outermost.push(rule);
         }
     }
-    kept
+    outermost
 }
 
 /// Reports packages at the path of a rule.

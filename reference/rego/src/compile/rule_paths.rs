@@ -28,8 +28,8 @@ impl Build {
         let inserted = parallel::each(&mut self.units, |unit| inserted(unit));
         let mut found = Diagnostics::new();
         let mut placed = RulesByPath::new();
-        for (unit, (rules, mut mistakes)) in self.units.iter().zip(inserted) {
-            found.append(&mut mistakes);
+        for (unit, (rules, mut errors)) in self.units.iter().zip(inserted) {
+            found.append(&mut errors);
             if let Some(rules) = rules {
                 let all = rules.iter().map(|(_, rule)| rule.clone()).collect();
                 let all = Arc::new(ModuleRules::new(all));
@@ -138,7 +138,7 @@ fn finished(
     let module = CompiledModule {
         id: unit.id,
         order,
-        given: unit.given,
+        original: unit.original,
         frame: unit.module,
         rules,
         outline: unit.outline,

@@ -67,9 +67,9 @@ pub(crate) struct RuleSet {
     /// Index that selects the candidate rules for given documents. If rules below extend a
     /// reference with variables, those rules are candidates too, see [`Node::extent`].
     pub(crate) index: OnceLock<Index>,
-    /// Version of the policy for which [`Self::is_alone`] was last computed, with the result as the
-    /// last bit. In another version, the rules that these refer to may differ.
-    alone: AtomicU64,
+    /// Version of the policy for which [`Self::is_independent`] was last computed, with the result
+    /// as the last bit. In another version, the rules that these refer to may differ.
+    independent: AtomicU64,
 }
 
 impl ModuleInterface {
@@ -105,7 +105,7 @@ impl RuleSet {
             surplus: defaults.collect(),
             rules,
             index: OnceLock::new(),
-            alone: AtomicU64::new(0),
+            independent: AtomicU64::new(0),
         })
     }
 
@@ -121,7 +121,7 @@ impl RuleSet {
 
     /// Whether one rule may be enough for a value, as far as is known: some rules have constant
     /// values, or there is only the default.
-    pub(crate) fn may_settle(&self) -> bool {
+    pub(crate) fn one_rule_may_suffice(&self) -> bool {
         let index = self.index.get();
         self.rules.is_empty() || index.is_some_and(Index::has_constants)
     }
@@ -129,18 +129,18 @@ impl RuleSet {
     /// Whether the rules refer to no others, or only to rules of which one is always enough, so
     /// that it is not observable when they are evaluated. An inline evaluation uses only cached
     /// results.
-    pub(crate) fn is_alone(&self, module_set: &ModuleSet, is_inline: bool) -> bool {
-        let known = self.alone.load(Ordering::Relaxed);
+    pub(crate) fn is_independent(&self, module_set: &ModuleSet, is_inline: bool) -> bool {
+        let known = self.independent.load(Ordering::Relaxed);
         if known >> 1 == module_set.version {
             return known & 1 == 1;
         }
         if is_inline {
             return false;
         }
-        let is_alone = syntax::deep(|| self.reads_no_others(module_set));
-        let known = module_set.version << 1 | u64::from(is_alone);
-        self.alone.store(known, Ordering::Relaxed);
-        is_alone
+        let is_independent = syntax::deep(|| self.reads_no_others(module_set));
+        let known = module_set.version << 1 | u64::from(is_independent);
+        self.independent.store(known, Ordering::Relaxed);
+        is_independent
     }
 
     fn reads_no_others(&self, module_set: &ModuleSet) -> bool {
@@ -152,17 +152,17 @@ impl RuleSet {
             found.iter().all(|rule| {
                 let path: Vec<_> = rule.path().collect();
                 let set = module_set.find(&path).and_then(|node| node.rules.as_ref());
-                set.is_some_and(|set| set.always_settles(module_set))
+                set.is_some_and(|set| set.one_rule_suffices(module_set))
             })
         })
     }
 
     /// Whether the first rule with a value is enough for every query.
-    fn always_settles(&self, module_set: &ModuleSet) -> bool {
+    fn one_rule_suffices(&self, module_set: &ModuleSet) -> bool {
         self.kind == RuleKind::Complete
             && self.surplus.is_empty()
-            && self.index(module_set.root()).one_is_enough()
-            && self.is_alone(module_set, false)
+            && self.index(module_set.root()).one_rule_suffices()
+            && self.is_independent(module_set, false)
     }
 
     /// Returns all rules, including default rules, in source order.
@@ -242,10 +242,10 @@ impl Node {
     /// Swaps the rules of the nodes at these paths with the given ones. The paths are sorted and
     /// unique, and no node becomes empty.
     pub(super) fn exchange(&mut self, sets: &mut [(&[Value], Option<Arc<RuleSet>>)]) {
-        let are_beside = |left: &[Value], right: &[Value]| left.first() == right.first();
-        for beside in sets.chunk_by_mut(|(left, _), (right, _)| are_beside(left, right)) {
+        let are_siblings = |left: &[Value], right: &[Value]| left.first() == right.first();
+        for siblings in sets.chunk_by_mut(|(left, _), (right, _)| are_siblings(left, right)) {
             let mut step = None;
-            for (path, set) in &mut *beside {
+            for (path, set) in &mut *siblings {
                 match path.split_first() {
                     Some((first, rest)) => (step, *path) = (Some(first), rest),
                     None => std::mem::swap(&mut self.rules, set),
@@ -253,16 +253,19 @@ impl Node {
             }
             if let Some(step) = step {
                 change_child(&mut self.children, step, Self::is_bare, |child| {
-                    child.exchange(beside);
+                    child.exchange(siblings);
                 });
             }
         }
     }
 
     /// Removes the rules of some modules from this node.
-    pub(crate) fn take(&mut self, gone: &dyn Fn(&str) -> bool) {
+    pub(crate) fn take(&mut self, is_removed: &dyn Fn(&str) -> bool) {
         let all = self.rules.iter().flat_map(|set| set.all());
-        let all = all.filter(|rule| !gone(&rule.module)).cloned().collect();
+        let all = all
+            .filter(|rule| !is_removed(&rule.module))
+            .cloned()
+            .collect();
         self.rules = RuleSet::new(all).map(Arc::new);
     }
 }

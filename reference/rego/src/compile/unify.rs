@@ -56,12 +56,12 @@ impl<'t> Unifier<'_, 't> {
                 self.pattern_and_value(left, right, !matches!(left.value, V::Object(_)));
             }
             (_, V::Var(_) | V::Array(_) | V::Object(_)) => {
-                let fits = match &left.value {
+                let binds_pattern = match &left.value {
                     V::ArrayComprehension(_) => !matches!(right.value, V::Object(_)),
                     V::ObjectComprehension(_) => !matches!(right.value, V::Array(_)),
                     _ => matches!(right.value, V::Var(_)),
                 };
-                self.pattern_and_value(right, left, fits);
+                self.pattern_and_value(right, left, binds_pattern);
             }
             _ => {}
         }
@@ -83,14 +83,14 @@ impl<'t> Unifier<'_, 't> {
     }
 
     /// Unifies a pattern with a term that is not a pattern: a scalar, a set, a comprehension, a
-    /// reference, a call. `fits` says whether a comprehension binds the pattern.
-    fn pattern_and_value(&mut self, pattern: &'t Term, value: &'t Term, fits: bool) {
+    /// reference, a call. `binds_pattern` says whether a comprehension binds the pattern.
+    fn pattern_and_value(&mut self, pattern: &'t Term, value: &'t Term, binds_pattern: bool) {
         let binds = match &value.value {
             TermValue::Ref(reference) => is_ref_safe(reference, self.safe),
             TermValue::Call(_) => is_safe_value(value, self.safe),
             TermValue::ArrayComprehension(_)
             | TermValue::SetComprehension(_)
-            | TermValue::ObjectComprehension(_) => fits,
+            | TermValue::ObjectComprehension(_) => binds_pattern,
             _ => matches!(pattern.value, TermValue::Var(_)),
         };
         if binds {

@@ -207,7 +207,7 @@ impl Scan {
                     *occurrences.entry(var).or_default() += 1;
                 }
             }
-            let inner: Vars<'_> = body.iter().filter_map(given).collect();
+            let inner: Vars<'_> = body.iter().filter_map(bound_var).collect();
             let is_inner = |var: &Var| {
                 inner.contains(var) && occurrences.get(var).is_some_and(|count| *count > 1)
             };
@@ -242,7 +242,7 @@ impl Scan {
 
 /// Returns the variable that a generated expression binds: the left side of an equality, or the
 /// result of a call.
-fn given(expr: &Expr) -> Option<&Var> {
+fn bound_var(expr: &Expr) -> Option<&Var> {
     let term = match (equality(expr), &expr.terms) {
         _ if !expr.generated => None,
         (Some((left, _)), _) => Some(left),
@@ -308,7 +308,7 @@ pub(super) fn is_local(var: &Var) -> bool {
 }
 
 /// Returns the name of the variable for messages.
-pub(super) fn shown(var: &Var) -> &str {
+pub(super) fn display_name(var: &Var) -> &str {
     if var.is_wildcard() { "_" } else { &var.0 }
 }
 

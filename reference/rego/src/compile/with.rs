@@ -65,9 +65,9 @@ impl Rewrite for Modifiers<'_, '_> {
                         }
                     },
                     Ok(false) => {}
-                    Err(mistake) => {
+                    Err(error) => {
                         // The rest of the body would only repeat the error.
-                        self.found.push(*mistake);
+                        self.found.push(*error);
                         return false;
                     }
                 }

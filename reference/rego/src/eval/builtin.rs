@@ -70,16 +70,17 @@ impl<'p> Machine<'p> {
 
     /// Computes a call with two small operands on the fast path of the function, if it has one.
     #[inline]
-    pub(super) fn quickly(
+    pub(super) fn fast_path(
         &self,
         frame: &Frame<'_>,
         builtin: Builtin,
         args: &[Operand],
     ) -> Option<SmallResult> {
         match (builtin.quick, args) {
-            (Some(quick), [first, second, ..]) => {
-                quick(self.lying(frame, first)?, self.lying(frame, second)?)
-            }
+            (Some(quick), [first, second, ..]) => quick(
+                self.borrow_value(frame, first)?,
+                self.borrow_value(frame, second)?,
+            ),
             _ => None,
         }
     }

@@ -68,7 +68,7 @@ impl<'p> Machine<'p> {
         all: &mut Vec<Value>,
     ) -> Result<(), Interrupt> {
         self.run(child, &mut |machine| {
-            if let Some(value) = machine.lying(child, term) {
+            if let Some(value) = machine.borrow_value(child, term) {
                 all.push(value.clone());
             } else if let Some(value) = machine.value(child, term) {
                 all.push(value);

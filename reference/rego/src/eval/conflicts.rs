@@ -44,7 +44,7 @@ impl<'p> Machine<'p> {
         stop: Interrupt,
         matched: &Candidates<'p>,
         culprit: Candidate<'p>,
-        given: Option<&Args>,
+        arguments: Option<&Args>,
     ) -> Interrupt {
         let mut error = match stop {
             Interrupt::Failed(error) if error.is_of(culprit) => error,
@@ -61,7 +61,13 @@ impl<'p> Machine<'p> {
             if done == Some(candidate.address()) {
                 continue;
             }
-            match self.gather(frame, *candidate, matched.early_exit, given, &mut values) {
+            match self.gather(
+                frame,
+                *candidate,
+                matched.early_exit,
+                arguments,
+                &mut values,
+            ) {
                 Ok(true) => done = Some(candidate.address()),
                 Ok(false) => {}
                 Err(_) => break,
@@ -80,7 +86,7 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         candidate: Candidate<'p>,
         find_one: bool,
-        given: Option<&Args>,
+        arguments: Option<&Args>,
         values: &mut Values,
     ) -> Result<bool, Interrupt> {
         let Some(program) = self.program(candidate) else {
@@ -92,7 +98,9 @@ impl<'p> Machine<'p> {
         }
         let mark = self.trail.len();
         let mut produced = false;
-        let flow = if given.is_none_or(|given| self.takes(&child, program, given)) {
+        let flow = if arguments
+            .is_none_or(|arguments| self.unify_parameters(&child, program, arguments))
+        {
             self.body(&child, &mut |machine| {
                 if machine.watched() {
                     machine.report(&child, Op::Exit, Subject::Rule(candidate));

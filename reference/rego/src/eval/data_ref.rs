@@ -10,7 +10,7 @@ use crate::value::Object;
 
 /// Name of the document below `data` that `data` itself and iteration over `data` omit: only a
 /// reference with this name reaches it.
-const HIDDEN: &str = "system";
+const HIDDEN_DOCUMENT: &str = "system";
 
 /// Path below `data`, as a linked list from its last step.
 #[derive(Debug, Clone, Copy)]
@@ -171,7 +171,7 @@ impl<'p> Machine<'p> {
                     let flow = self.step(frame, step, || key.clone(), &mut |machine| {
                         machine.enter(frame, rest, place, at, &key, each)
                     });
-                    deferred.hold(frame.find_one, flow)?;
+                    deferred.defer(frame.find_one, flow)?;
                 }
             }
             Some(Value::Object(members)) => {
@@ -179,7 +179,7 @@ impl<'p> Machine<'p> {
                     let flow = self.step(frame, step, || key.clone(), &mut |machine| {
                         machine.enter(frame, rest, place, at, key, each)
                     });
-                    deferred.hold(frame.find_one, flow)?;
+                    deferred.defer(frame.find_one, flow)?;
                 }
             }
             Some(Value::Set(members)) => {
@@ -187,12 +187,12 @@ impl<'p> Machine<'p> {
                     let flow = self.step(frame, step, || key.clone(), &mut |machine| {
                         machine.enter(frame, rest, place, at, key, each)
                     });
-                    deferred.hold(frame.find_one, flow)?;
+                    deferred.defer(frame.find_one, flow)?;
                 }
             }
             _ => {}
         }
-        deferred.release()?;
+        deferred.propagate()?;
         let Some(node) = at.rules else {
             return Ok(());
         };
@@ -218,13 +218,13 @@ impl<'p> Machine<'p> {
         at: Position<'_, 'p>,
     ) -> Result<Option<Value>, Interrupt> {
         let base = self.merged(place, at)?;
-        let made = match at.rules {
+        let computed = match at.rules {
             Some(node) => Some(self.leaves(frame, place, node, at.overlay)?),
             None => None,
         };
-        Ok(match (base, made) {
-            (Some(base), Some(made)) => Some(merge(&base, &made)),
-            (base, made) => base.or(made),
+        Ok(match (base, computed) {
+            (Some(base), Some(computed)) => Some(merge(&base, &computed)),
+            (base, computed) => base.or(computed),
         })
     }
 
@@ -240,7 +240,7 @@ impl<'p> Machine<'p> {
         for (key, child) in node.children() {
             self.meter.make(2);
             self.tick()?;
-            if place.is_none() && key.as_str() == Some(HIDDEN) {
+            if place.is_none() && key.as_str() == Some(HIDDEN_DOCUMENT) {
                 continue;
             }
             let here = DataPath::below(place, key);
@@ -278,10 +278,10 @@ impl<'p> Machine<'p> {
         let mut base = at.base.cloned();
         if place.is_none()
             && let Some(root) = base.as_mut()
-            && root.get(HIDDEN).is_some()
+            && root.get(HIDDEN_DOCUMENT).is_some()
             && let Some(members) = root.as_object_mut()
         {
-            members.remove(HIDDEN);
+            members.remove(HIDDEN_DOCUMENT);
         }
         Ok(match (at.overlay, base) {
             (Some(overlay), Some(base)) => {
@@ -325,7 +325,7 @@ pub(super) fn merge(first: &Value, second: &Value) -> Value {
     let mut result = left.clone();
     for (key, value) in right.iter() {
         match result.get_value_mut(key) {
-            Some(own) => *own = merge(own, value),
+            Some(existing) => *existing = merge(existing, value),
             None => {
                 result.insert(key.clone(), value.clone());
             }

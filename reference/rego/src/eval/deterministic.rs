@@ -86,17 +86,19 @@ impl<'p> Machine<'p> {
                     Deterministic::from(*value != Value::Bool(false))
                 }
                 ResolvedTerm::Undefined => Deterministic::Fails,
-                ResolvedTerm::Rules(node, set, _) => match self.settle(frame, node, set)? {
-                    true => return self.det_plain(frame, expr),
-                    false => Deterministic::Many,
-                },
+                ResolvedTerm::Rules(node, set, _) => {
+                    match self.memoize_sole_value(frame, node, set)? {
+                        true => return self.det_plain(frame, expr),
+                        false => Deterministic::Many,
+                    }
+                }
                 ResolvedTerm::Unknown => Deterministic::Many,
             },
             Kind::Unify(left, right) => return self.det_equality(frame, left, right),
             Kind::Builtin(call) => return self.det_builtin(frame, expr, call),
             Kind::Every(every) => match self.domain(frame, every) {
                 Some(domain) => {
-                    let child = frame.aside(self);
+                    let child = frame.sibling(self);
                     Deterministic::from(self.holds_for_all(&child, expr, every, &domain)?)
                 }
                 None => Deterministic::Fails,
@@ -128,10 +130,10 @@ impl<'p> Machine<'p> {
             {
                 match self.value(frame, other) {
                     Some(value) => self.bind(frame, *slot, value),
-                    None => Deterministic::from(self.equates(frame, left, right)),
+                    None => Deterministic::from(self.unify_operands(frame, left, right)),
                 }
             }
-            _ => Deterministic::from(self.equates(frame, left, right)),
+            _ => Deterministic::from(self.unify_operands(frame, left, right)),
         })
     }
 
@@ -144,7 +146,7 @@ impl<'p> Machine<'p> {
     ) -> Result<Deterministic, Interrupt> {
         let mut ground = self.resolved_prefix(frame, reference, &reference.steps);
         if let ResolvedTerm::Rules(node, set, taken) = ground {
-            if !self.settle(frame, node, set)? {
+            if !self.memoize_sole_value(frame, node, set)? {
                 return Ok(Deterministic::Many);
             }
             ground = self.after_rules(frame, set, reference, taken);
@@ -214,7 +216,7 @@ impl<'p> Machine<'p> {
         if !is_simple || !self.mocks.is_empty() {
             return Ok(Deterministic::Many);
         }
-        if let Some(small) = self.quickly(frame, builtin, &call.args) {
+        if let Some(small) = self.fast_path(frame, builtin, &call.args) {
             return Ok(self.det_fast_path(frame, small, output));
         }
         let args = call.args.get(..builtin.arity).unwrap_or(&call.args);
@@ -262,7 +264,7 @@ impl<'p> Machine<'p> {
         if call.args.last().is_some_and(is_closed) {
             return Ok(Deterministic::Many);
         }
-        Ok(match self.settle_call(frame, call)? {
+        Ok(match self.call_value(frame, call)? {
             CallOutcome::Open => Deterministic::Many,
             CallOutcome::Undefined => Deterministic::Fails,
             CallOutcome::Value(value, arity) => self.det_output(frame, value, call.args.get(arity)),
@@ -317,8 +319,8 @@ impl<'p> Machine<'p> {
     ) -> ResolvedTerm<'g, 'p> {
         match operand {
             Operand::Known(value) => ResolvedTerm::Value(value),
-            Operand::Var(own) => self
-                .slot(frame, *own)
+            Operand::Var(slot) => self
+                .slot(frame, *slot)
                 .map_or(ResolvedTerm::Unknown, ResolvedTerm::Value),
             Operand::Reference(reference) => {
                 self.resolved_prefix(frame, reference, &reference.steps)
@@ -345,7 +347,7 @@ impl<'p> Machine<'p> {
                 Binding::Unbound => return ResolvedTerm::Undefined,
             },
             Root::Term(Operand::Known(value)) => value,
-            Root::Term(Operand::Var(own)) => match self.slots.get(frame.base + own) {
+            Root::Term(Operand::Var(slot)) => match self.slots.get(frame.base + slot) {
                 Some(Binding::Owned(value)) => value,
                 Some(Binding::Borrowed(value)) => {
                     return self.below(frame, value, steps, false).borrowed();
@@ -421,7 +423,7 @@ impl<'p> Machine<'p> {
         };
         match steps.get(reference.fixed..) {
             None | Some([]) => ResolvedTerm::Lent(known),
-            Some(behind) => self.below(frame, known, behind, in_store).borrowed(),
+            Some(rest) => self.below(frame, known, rest, in_store).borrowed(),
         }
     }
 
@@ -473,7 +475,7 @@ impl<'p> Machine<'p> {
     fn name<'g>(&'g self, frame: &Frame<'_>, step: &'g Step) -> Option<&'g Value> {
         let key = match step {
             Step::One(Operand::Known(key)) => key,
-            Step::One(Operand::Var(own)) => self.slot(frame, *own)?,
+            Step::One(Operand::Var(slot)) => self.slot(frame, *slot)?,
             _ => return None,
         };
         (!key.is_composite()).then_some(key)

@@ -120,7 +120,7 @@ impl<'e> Evaluation<'e> {
     }
 
     #[inline]
-    pub(super) fn outside(&self) -> BuiltinContext<'e> {
+    pub(super) fn builtin_context(&self) -> BuiltinContext<'e> {
         BuiltinContext {
             host: self.host,
             caches: self.caches,

@@ -1,7 +1,7 @@
 //! Evaluation of `every`.
 
 use super::binding::Binding;
-use super::machine::{Continuation, Flow, Frame, Interrupt, Machine, leave};
+use super::machine::{Continuation, Flow, Frame, Interrupt, Machine, exit_query};
 use super::trace::Subject;
 use crate::Value;
 use crate::ir::{Every, Expr, Operand};
@@ -32,7 +32,7 @@ impl<'p> Machine<'p> {
             }
             return Ok(());
         };
-        let child = frame.aside(self);
+        let child = frame.sibling(self);
         if self.watched() {
             self.report(&child, Op::Enter, Subject::Expr(expr));
             self.report(&child, Op::Eval, Subject::Generator(every, expr));
@@ -76,7 +76,7 @@ impl<'p> Machine<'p> {
         };
         match domain {
             Binding::Borrowed(domain) => self.visit_all(&mut visits, domain, Self::borrow_into)?,
-            Binding::Owned(domain) => self.visit_all(&mut visits, domain, Self::give)?,
+            Binding::Owned(domain) => self.visit_all(&mut visits, domain, Self::copy_to_slot)?,
             Binding::Unbound => {}
         }
         Ok(visits.all)
@@ -86,7 +86,7 @@ impl<'p> Machine<'p> {
         &mut self,
         visits: &mut Visits<'_>,
         domain: &'v Value,
-        give: impl Fn(&mut Self, usize, &'v Value),
+        set_slot: impl Fn(&mut Self, usize, &'v Value),
     ) -> Result<(), Interrupt> {
         let mut count = 0;
         match domain {
@@ -94,7 +94,7 @@ impl<'p> Machine<'p> {
                 for (index, item) in items.iter().enumerate() {
                     let key = || Value::Number(Number::from(index as u64));
                     count += usize::from(
-                        self.visit(visits, key, |machine, place| give(machine, place, item))?,
+                        self.visit(visits, key, |machine, place| set_slot(machine, place, item))?,
                     );
                 }
             }
@@ -103,7 +103,7 @@ impl<'p> Machine<'p> {
                     count += usize::from(self.visit(
                         visits,
                         || key.clone(),
-                        |machine, place| give(machine, place, item),
+                        |machine, place| set_slot(machine, place, item),
                     )?);
                 }
             }
@@ -112,7 +112,7 @@ impl<'p> Machine<'p> {
                     count += usize::from(self.visit(
                         visits,
                         || item.clone(),
-                        |machine, place| give(machine, place, item),
+                        |machine, place| set_slot(machine, place, item),
                     )?);
                 }
             }
@@ -125,13 +125,13 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    /// Evaluates the condition for one member, which `give` stores in a slot. Always returns `true`,
-    /// so that the iteration continues.
+    /// Evaluates the condition for one member, which `set_slot` stores in a slot. Always returns
+    /// `true`, so that the iteration continues.
     fn visit(
         &mut self,
         visits: &mut Visits<'_>,
         key: impl FnOnce() -> Value,
-        give: impl FnOnce(&mut Self, usize),
+        set_slot: impl FnOnce(&mut Self, usize),
     ) -> Result<bool, Interrupt> {
         self.tick()?;
         if !visits.all && !self.watched() {
@@ -139,7 +139,7 @@ impl<'p> Machine<'p> {
         }
         let (domain, every) = (visits.domain, visits.every);
         let place = domain.base + every.value;
-        give(self, place);
+        set_slot(self, place);
         let key_place = every.key.map(|slot| domain.base + slot);
         if let Some(place) = key_place {
             self.set(place, key());
@@ -180,6 +180,6 @@ impl<'p> Machine<'p> {
         if self.watched() {
             self.report(visits.domain, Op::Redo, Subject::Expr(visits.expr));
         }
-        leave(flow)
+        exit_query(flow)
     }
 }

@@ -118,8 +118,8 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         expr: &Expr,
     ) -> Result<bool, Interrupt> {
-        let mut child = frame.aside(self);
-        child.bare = true;
+        let mut child = frame.sibling(self);
+        child.without_modifiers = true;
         if self.watched() {
             self.report(&child, Op::Enter, Subject::Bare(expr));
             self.report(&child, Op::Eval, Subject::BareExpr(expr));

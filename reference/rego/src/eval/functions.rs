@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::conflicts::conflict;
-use super::machine::{Continuation, Flow, Frame, Interrupt, Machine, PendingExits, leave};
+use super::machine::{Continuation, Flow, Frame, Interrupt, Machine, PendingExits, exit_query};
 use super::mocks::Mock;
 use super::rules::{Candidate, Candidates};
 use super::trace::Subject;
@@ -24,7 +24,7 @@ pub(super) struct Args {
 /// A call with known operands.
 struct Call<'c, 'p> {
     set: &'p RuleSet,
-    given: Args,
+    arguments: Args,
     /// Term that the value is unified with; if absent, the value must not be `false`.
     output: Option<&'c Operand>,
     find_one: bool,
@@ -154,34 +154,34 @@ impl<'p> Machine<'p> {
         args: &[Operand],
         next: Continuation<'_, 'p>,
     ) -> Flow {
-        match self.asked(frame, path, args)? {
+        match self.prepare_call(frame, path, args)? {
             CallRequest::Undefined => Ok(()),
             CallRequest::Known(value, arity) => self.result(frame, &value, args.get(arity), next),
             CallRequest::Open(call, matched) => {
-                leave(self.first_result(frame, &call, &matched, next))
+                exit_query(self.first_result(frame, &call, &matched, next))
             }
         }
     }
 
     /// Returns the value of a call and the number of its operands, if the value can be computed
     /// before the continuation runs, which is impossible if several rules have to be evaluated.
-    pub(super) fn settle_call(
+    pub(super) fn call_value(
         &mut self,
         frame: &Frame<'_>,
         call: &FunctionCall,
     ) -> Result<CallOutcome, Interrupt> {
         let node = self.policy.module_set().find(&call.path);
         let set = node.and_then(|node| node.rules.as_ref());
-        if !set.is_some_and(|set| set.may_settle() && self.is_alone(set)) {
+        if !set.is_some_and(|set| set.one_rule_may_suffice() && self.is_independent(set)) {
             return Ok(CallOutcome::Open);
         }
-        Ok(match self.asked(frame, &call.path, &call.args)? {
+        Ok(match self.prepare_call(frame, &call.path, &call.args)? {
             CallRequest::Undefined => CallOutcome::Undefined,
             CallRequest::Known(value, arity) => CallOutcome::Value(value, arity),
-            CallRequest::Open(_, matched) if !matched.is_settling() => CallOutcome::Open,
+            CallRequest::Open(_, matched) if !matched.one_rule_suffices() => CallOutcome::Open,
             CallRequest::Open(call, matched) => {
-                leave(self.first_result(frame, &call, &matched, &mut |_| Ok(())))?;
-                match self.memos.call(call.set, &call.given.args) {
+                exit_query(self.first_result(frame, &call, &matched, &mut |_| Ok(())))?;
+                match self.memos.call(call.set, &call.arguments.args) {
                     Some(value) => CallOutcome::Value(value, call.set.arity),
                     None => CallOutcome::Undefined,
                 }
@@ -190,7 +190,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Determines which evaluation a call requires.
-    fn asked<'c>(
+    fn prepare_call<'c>(
         &mut self,
         frame: &Frame<'_>,
         path: &[Value],
@@ -227,7 +227,7 @@ impl<'p> Machine<'p> {
         let output = args.get(set.arity);
         let call = Call {
             set,
-            given: Args {
+            arguments: Args {
                 args: operands.into(),
                 expected: output.and_then(|output| self.value(frame, output)),
             },
@@ -259,16 +259,16 @@ impl<'p> Machine<'p> {
             if attempt.produced {
                 done = Some(candidate.address());
             }
-            if let Err(stop) = deferred.hold(call.find_one, flow) {
-                let given = Some(&call.given);
-                return Err(self.all_conflicts(frame, stop, matched, *candidate, given));
+            if let Err(stop) = deferred.defer(call.find_one, flow) {
+                let arguments = Some(&call.arguments);
+                return Err(self.all_conflicts(frame, stop, matched, *candidate, arguments));
             }
         }
         match matched.default {
             Some(default) if attempt.value.is_none() => {
                 self.attempt_call(frame, call, default, &mut attempt, next)
             }
-            _ => deferred.release(),
+            _ => deferred.propagate(),
         }
     }
 
@@ -288,7 +288,7 @@ impl<'p> Machine<'p> {
             self.report_enter_rule(&child, candidate);
         }
         let mark = self.trail.len();
-        let flow = if self.takes(&child, program, &call.given) {
+        let flow = if self.unify_parameters(&child, program, &call.arguments) {
             self.body(&child, &mut |machine| {
                 if machine.notes_exits {
                     machine.note_exit(&child, candidate);
@@ -306,10 +306,10 @@ impl<'p> Machine<'p> {
                 };
                 if is_first {
                     attempt.value = Some(value.clone());
-                    machine.meter.make(6 + call.given.args.len());
+                    machine.meter.make(6 + call.arguments.args.len());
                     machine
                         .memos
-                        .put_call(call.set, &call.given.args, value.clone());
+                        .put_call(call.set, &call.arguments.args, value.clone());
                 }
                 if call.output.is_none() && value == Value::Bool(false) {
                     return Ok(());
@@ -334,11 +334,16 @@ impl<'p> Machine<'p> {
     }
 
     /// Unifies the parameters of a rule with these operands. Returns whether that is possible.
-    pub(super) fn takes(&mut self, child: &Frame<'_>, program: &Program, given: &Args) -> bool {
+    pub(super) fn unify_parameters(
+        &mut self,
+        child: &Frame<'_>,
+        program: &Program,
+        arguments: &Args,
+    ) -> bool {
         let head = &program.head;
-        let mut operands = head.args.iter().zip(given.args.iter());
+        let mut operands = head.args.iter().zip(arguments.args.iter());
         operands.all(|(parameter, arg)| self.matches(child, arg, parameter))
-            && match (&given.expected, &head.value) {
+            && match (&arguments.expected, &head.value) {
                 (Some(expected), Some(value)) => self.matches(child, expected, value),
                 _ => true,
             }

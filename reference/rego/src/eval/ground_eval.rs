@@ -55,17 +55,17 @@ impl<'p> GroundEvaluator<'p> {
         &mut self,
         prepared: &Prepared,
         known: &[(Slot, Value)],
-        wanted: &[Slot],
+        targets: &[Slot],
     ) -> Result<Vec<Vec<Option<Value>>>, Box<EvalError>> {
         let machine = &mut self.0;
-        let frame = machine.open(None, &prepared.0, wanted.is_empty());
+        let frame = machine.open(None, &prepared.0, targets.is_empty());
         for (slot, value) in known {
             machine.set(frame.base + slot, value.clone());
         }
         let mut seen = BTreeSet::new();
         let mut answers: Vec<Vec<_>> = Vec::new();
         let flow = machine.run(&frame, &mut |machine| {
-            let values = wanted
+            let values = targets
                 .iter()
                 .map(|slot| machine.slot(&frame, *slot).cloned());
             let answer: Vec<_> = values.collect();

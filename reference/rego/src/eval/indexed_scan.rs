@@ -20,12 +20,14 @@ use crate::{Value, lookup};
 
 /// Returns the conditions on the items that the current expression of the frame binds to the
 /// variable `item`, each with the side of its equation that does not contain the item.
-fn here<'f>(
+fn item_conditions<'f>(
     frame: &'f Frame<'_>,
     item: Slot,
 ) -> impl Iterator<Item = (&'f Keyed, &'f Operand)> + use<'f> {
     let exprs = &frame.body.exprs;
-    let expr = exprs.get(frame.index.get()).filter(|_| !frame.bare);
+    let expr = exprs
+        .get(frame.index.get())
+        .filter(|_| !frame.without_modifiers);
     let keyed = expr.map_or(&[][..], |expr| &expr.keyed).iter();
     keyed.filter_map(move |keyed| match &exprs.get(keyed.equation)?.kind {
         Kind::Unify(left, right) if keyed.item == item => {
@@ -55,7 +57,7 @@ pub(super) struct Conditions<'x>(SmallVec<[Condition<'x>; 2]>);
 
 impl Conditions<'_> {
     /// Returns the index of the expression after the one at `index` and all satisfied conditions.
-    pub(super) fn next_unmet(&self, index: usize) -> usize {
+    pub(super) fn next_unsatisfied(&self, index: usize) -> usize {
         let mut equations = self.0.iter().map(|condition| condition.equation);
         let mut next = index + 1;
         while equations.next() == Some(next) {
@@ -83,10 +85,10 @@ impl<'p> Machine<'p> {
         };
         match (target, rest.steps) {
             (Operand::Var(slot), []) if self.slot(frame, *slot).is_none() => {
-                for (keyed, other) in here(frame, *slot) {
-                    let sought = self.ground(frame, other);
-                    if !matches!(sought, ResolvedTerm::Rules(..) | ResolvedTerm::Unknown) {
-                        return self.at_path(list, keyed.path.iter(), sought);
+                for (keyed, other) in item_conditions(frame, *slot) {
+                    let key = self.ground(frame, other);
+                    if !matches!(key, ResolvedTerm::Rules(..) | ResolvedTerm::Unknown) {
+                        return self.at_path(list, keyed.path.iter(), key);
                     }
                 }
                 Ok(None)
@@ -103,7 +105,7 @@ impl<'p> Machine<'p> {
     where
         'p: 'x,
     {
-        let conditions = here(frame, item).filter_map(|(keyed, other)| {
+        let conditions = item_conditions(frame, item).filter_map(|(keyed, other)| {
             let known = match (other, self.ground(frame, other)) {
                 (Operand::Known(known), _) => Binding::Borrowed(known),
                 (_, ResolvedTerm::Lent(known)) => Binding::Borrowed(known),
@@ -130,7 +132,7 @@ impl<'p> Machine<'p> {
 
     /// Whether an item satisfies the conditions.
     #[inline]
-    pub(super) fn meets(&self, conditions: &Conditions<'_>, item: &Value) -> bool {
+    pub(super) fn satisfies(&self, conditions: &Conditions<'_>, item: &Value) -> bool {
         conditions.0.iter().all(|condition| {
             let part = match condition.path {
                 [] => Some(item),
@@ -154,11 +156,11 @@ impl<'p> Machine<'p> {
         &self,
         list: &'v Value,
         path: impl Iterator<Item = &'k Value> + Clone,
-        sought: ResolvedTerm<'_, 'p>,
+        key: ResolvedTerm<'_, 'p>,
     ) -> Result<Option<&'v [Entry]>, Interrupt> {
-        match sought {
-            ResolvedTerm::Value(sought) | ResolvedTerm::Lent(sought) => {
-                let places = lookup::places(self.meter, list, path, sought);
+        match key {
+            ResolvedTerm::Value(key) | ResolvedTerm::Lent(key) => {
+                let places = lookup::places(self.meter, list, path, key);
                 places.map_err(Interrupt::aborted)
             }
             ResolvedTerm::Undefined => Ok(Some(&[])),

@@ -58,7 +58,7 @@ impl<'p> Machine<'p> {
         };
         let each = || match &list {
             Binding::Borrowed(list) => self.each_item(frame, list, &items, next, Self::borrow_into),
-            Binding::Owned(list) => self.each_item(frame, list, &items, next, Self::give),
+            Binding::Owned(list) => self.each_item(frame, list, &items, next, Self::copy_to_slot),
             Binding::Unbound => Ok(()),
         };
         Some(stacker::maybe_grow(STACK_RESERVE, STACK_SEGMENT, each))
@@ -92,7 +92,7 @@ impl<'p> Machine<'p> {
         list: &'v Value,
         items: &Items<'_>,
         next: Continuation<'_, 'p>,
-        give: impl Fn(&mut Self, usize, &'v Value),
+        set_slot: impl Fn(&mut Self, usize, &'v Value),
     ) -> Flow {
         let rest = Walk {
             steps: &[],
@@ -104,23 +104,23 @@ impl<'p> Machine<'p> {
             (None, Operand::Var(slot)) => self.conditions(frame, *slot),
             _ => Conditions::default(),
         };
-        let index = conditions.next_unmet(frame.index.get());
+        let index = conditions.next_unsatisfied(frame.index.get());
         let mut deferred = PendingExits::default();
         let mut visit = |machine: &mut Self, key: &dyn Fn() -> Value, item: &'v Value| {
             machine.tick()?;
-            if !machine.meets(&conditions, item) {
+            if !machine.satisfies(&conditions, item) {
                 return Ok(());
             }
             let (key_place, place) = items.places;
             if let Some(place) = key_place {
                 machine.set(place, key());
             }
-            give(machine, place, item);
+            set_slot(machine, place, item);
             let mark = machine.trail.len();
             frame.index.set(index);
             let flow = machine.run_body(frame, next);
             machine.undo(mark);
-            deferred.hold(frame.find_one, flow)
+            deferred.defer(frame.find_one, flow)
         };
         let number = |index: usize| Value::Number(Number::from(index));
         match (list, found) {
@@ -156,6 +156,6 @@ impl<'p> Machine<'p> {
             }
             _ => {}
         }
-        deferred.release()
+        deferred.propagate()
     }
 }

@@ -70,13 +70,14 @@ fn labels(module_set: &ModuleSet, candidate: Candidate<'_>) -> Object {
         let outer = package.get(..end)?;
         module_set.block_of_package(outer, "subpackages")
     });
-    let own = rule.ast().annotations.iter().map(AsRef::as_ref);
-    let own = own.filter(|block: &&Annotations| &*block.scope == "rule" && candidate.branch == 0);
+    let rule_blocks = rule.ast().annotations.iter().map(AsRef::as_ref);
+    let rule_blocks =
+        rule_blocks.filter(|block: &&Annotations| &*block.scope == "rule" && candidate.branch == 0);
     let document = rule.reference.get(..ground_steps(&rule.reference));
     let blocks = around
         .chain(module_set.block_of_package(package, "package"))
         .chain(document.and_then(|document| module_set.block_of_document(document)))
-        .chain(own);
+        .chain(rule_blocks);
     let mut labels = Object::new();
     for (name, value) in blocks.filter_map(Annotations::labels).flatten() {
         labels.insert(name.clone(), value.clone());

@@ -1,6 +1,6 @@
 //! `not`, `and` and `or` of bodies.
 
-use super::machine::{Continuation, Flow, Frame, Interrupt, Machine, leave};
+use super::machine::{Continuation, Flow, Frame, Interrupt, Machine, exit_query};
 use crate::ir::Body;
 use crate::syntax::Connective;
 
@@ -52,7 +52,7 @@ impl<'p> Machine<'p> {
             found = true;
             Ok(())
         });
-        leave(flow)?;
+        exit_query(flow)?;
         Ok(found)
     }
 }

@@ -74,7 +74,7 @@ pub(super) struct Frame<'f> {
     /// Index of the current expression.
     pub(super) index: Cell<usize>,
     /// Whether the query evaluates only the current expression, without its `not`.
-    pub(super) bare: bool,
+    pub(super) without_modifiers: bool,
 }
 
 /// The state of an evaluation.
@@ -133,12 +133,12 @@ impl<'f> Frame<'f> {
             program: self.program,
             body,
             index: Cell::new(0),
-            bare: false,
+            without_modifiers: false,
         }
     }
 
     /// Creates the frame of a query at the same expression, with a new query number.
-    pub(super) fn aside(&'f self, machine: &mut Machine<'_>) -> Frame<'f> {
+    pub(super) fn sibling(&'f self, machine: &mut Machine<'_>) -> Frame<'f> {
         Frame {
             index: self.index.clone(),
             ..self.closure(machine, self.body)
@@ -186,7 +186,7 @@ impl Frame<'_> {
 }
 
 /// Subtracts the innermost query from an exit; an exit from only that query ends here.
-pub(super) fn leave(flow: Flow) -> Flow {
+pub(super) fn exit_query(flow: Flow) -> Flow {
     match flow {
         Err(Interrupt::Exit(levels)) if levels > 1 => Err(Interrupt::Exit(levels - 1)),
         Err(Interrupt::Exit(_)) => Ok(()),
@@ -200,7 +200,7 @@ pub(super) struct PendingExits(Option<u32>);
 
 impl PendingExits {
     /// Records the exit in a flow if it has to be deferred; returns any other flow.
-    pub(super) fn hold(&mut self, find_one: bool, flow: Flow) -> Flow {
+    pub(super) fn defer(&mut self, find_one: bool, flow: Flow) -> Flow {
         match flow {
             Err(Interrupt::Exit(levels)) if !find_one => {
                 self.0.get_or_insert(levels);
@@ -211,7 +211,7 @@ impl PendingExits {
     }
 
     /// Propagates the first deferred exit.
-    pub(super) fn release(self) -> Flow {
+    pub(super) fn propagate(self) -> Flow {
         self.0.map_or(Ok(()), |levels| Err(Interrupt::Exit(levels)))
     }
 }
@@ -243,7 +243,7 @@ impl<'p> Machine<'p> {
             queries: 0,
             meter,
             session: evaluation.session(),
-            outside: evaluation.outside(),
+            outside: evaluation.builtin_context(),
             builtin_error: None,
             strict: evaluation.strict,
             watch: None,
@@ -272,11 +272,11 @@ impl<'p> Machine<'p> {
     pub(super) fn document(
         &mut self,
         program: &Program,
-        wanted: Slot,
+        target: Slot,
     ) -> Result<Option<Value>, EvalError> {
         let frame = self.open(None, program, false);
         let mut document = None;
-        let flow = self.find_document(&frame, wanted, &mut document);
+        let flow = self.find_document(&frame, target, &mut document);
         self.outcome(flow)?;
         Ok(document)
     }
@@ -284,7 +284,7 @@ impl<'p> Machine<'p> {
     fn find_document(
         &mut self,
         frame: &Frame<'_>,
-        wanted: Slot,
+        target: Slot,
         document: &mut Option<Value>,
     ) -> Flow {
         if !self.watched()
@@ -294,7 +294,7 @@ impl<'p> Machine<'p> {
                 negated: false,
                 ..
             } = expr
-            && *slot == wanted
+            && *slot == target
             && expr.with.is_empty()
         {
             self.tick()?;
@@ -327,7 +327,7 @@ impl<'p> Machine<'p> {
         self.run(frame, &mut |machine| {
             machine.meter.make(4 + frame.program.names.len());
             if document.is_none() {
-                *document = machine.slot(frame, wanted).cloned().or(Some(Value::Null));
+                *document = machine.slot(frame, target).cloned().or(Some(Value::Null));
             }
             Ok(())
         })
@@ -340,7 +340,7 @@ impl<'p> Machine<'p> {
             _ => None,
         };
         // An inline evaluation whose result is unsound has to be repeated.
-        self.meter.sound().map_err(AbortReason::error)?;
+        self.meter.check_valid().map_err(AbortReason::error)?;
         // The first failure of a built-in function takes precedence.
         self.builtin_error
             .take()
@@ -407,7 +407,7 @@ impl<'p> Machine<'p> {
             program,
             body: &program.body,
             index: Cell::new(0),
-            bare: false,
+            without_modifiers: false,
         }
     }
 
@@ -479,7 +479,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Returns the value of a constant or variable by reference.
-    pub(super) fn lying<'v>(
+    pub(super) fn borrow_value<'v>(
         &'v self,
         frame: &Frame<'_>,
         operand: &'v Operand,
@@ -509,7 +509,7 @@ impl<'p> Machine<'p> {
     /// Copies a value into a slot. The copy is built in place, because moving a value that was just
     /// written stalls the processor.
     #[inline]
-    pub(super) fn give(&mut self, place: usize, value: &Value) {
+    pub(super) fn copy_to_slot(&mut self, place: usize, value: &Value) {
         if let Some(slot) = self.slots.get_mut(place) {
             match value {
                 Value::Bool(value) => *slot = Binding::Owned(Value::Bool(*value)),

@@ -27,7 +27,7 @@ struct Frame {
 }
 
 /// Maximum capacity of each map that is reused by the next evaluation.
-const ROOM: usize = 64;
+const MAX_CAPACITY: usize = 64;
 
 impl Memos {
     /// Removes all entries; retains small allocations.
@@ -37,8 +37,8 @@ impl Memos {
             calls,
             partial,
         } = &mut self.current;
-        let room = [complete.capacity(), calls.capacity(), partial.capacity()];
-        if room.iter().any(|room| *room > ROOM) {
+        let capacities = [complete.capacity(), calls.capacity(), partial.capacity()];
+        if capacities.iter().any(|capacity| *capacity > MAX_CAPACITY) {
             *self = Self::default();
             return;
         }

@@ -41,12 +41,14 @@ impl Mocks {
 
     /// Returns the innermost replacement of a function of the policy, if it is replaced.
     pub(super) fn policy(&self, path: &[Value]) -> Option<Mock> {
-        self.find(|name| matches!(name, FunctionName::Policy(own) if own == path))
+        self.find(|name| matches!(name, FunctionName::Policy(replaced) if replaced == path))
     }
 
     /// Returns the innermost replacement of a built-in function, if it is replaced.
     pub(super) fn builtin(&self, name: &str) -> Option<Mock> {
-        self.find(|own| matches!(own, FunctionName::Builtin(own) if *own == name))
+        self.find(
+            |replaced| matches!(replaced, FunctionName::Builtin(replaced) if *replaced == name),
+        )
     }
 
     fn find(&self, is: impl Fn(&FunctionName) -> bool) -> Option<Mock> {

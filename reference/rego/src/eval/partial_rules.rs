@@ -115,8 +115,8 @@ impl<'p> Machine<'p> {
     fn known_part(&self, set: &RuleSet, part: &PartKey) -> Option<(usize, Value)> {
         let (steps, limits) = part;
         let above = (1..=steps.len()).map(|count| (count, 0));
-        let beside = (1..=limits.len()).map(|count| (steps.len(), count));
-        for (count, limit) in above.chain(beside) {
+        let bounded = (1..=limits.len()).map(|count| (steps.len(), count));
+        for (count, limit) in above.chain(bounded) {
             let part = (steps.get(..count)?.to_vec(), limits.get(..limit)?.to_vec());
             if let Some(document) = self.memos.partial(set, &part) {
                 return Some((count, document));
@@ -169,8 +169,8 @@ impl<'p> Machine<'p> {
                 self.report_enter_rule(&child, candidate);
             }
             let mark = self.trail.len();
-            let fits = self.fits(frame, &child, walk, program, rules.depth);
-            let flow = if fits {
+            let is_match = self.matches_head(frame, &child, walk, program, rules.depth);
+            let flow = if is_match {
                 self.body(&child, &mut |machine| {
                     if machine.watched() {
                         machine.report(&child, Op::Exit, Subject::Rule(candidate));
@@ -199,7 +199,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Whether the known steps match the head of a rule, whose variables they bind.
-    fn fits(
+    fn matches_head(
         &mut self,
         frame: &Frame<'_>,
         child: &Frame<'_>,

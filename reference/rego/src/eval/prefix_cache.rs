@@ -6,12 +6,12 @@ use crate::Value;
 use crate::ir::Reference;
 
 /// Number of slots. The number that identifies a reference determines its slot.
-const PLACES: usize = 8;
+const SLOT_COUNT: usize = 8;
 
 /// Targets of references in values that outlive and do not change during the evaluation: the
 /// original input and base documents.
 #[derive(Default)]
-pub(super) struct PrefixCache<'p>([Cell<Option<(u64, &'p Value)>>; PLACES]);
+pub(super) struct PrefixCache<'p>([Cell<Option<(u64, &'p Value)>>; SLOT_COUNT]);
 
 impl<'p> PrefixCache<'p> {
     /// Returns the cached target of the constant prefix of a reference.
@@ -30,6 +30,6 @@ impl<'p> PrefixCache<'p> {
     }
 
     fn place(&self, reference: &Reference) -> Option<&Cell<Option<(u64, &'p Value)>>> {
-        self.0.get(reference.id as usize % PLACES)
+        self.0.get(reference.id as usize % SLOT_COUNT)
     }
 }

@@ -35,7 +35,7 @@ pub struct Query {
     program: Program,
     written: SourceNames,
     /// Variables in solutions, by their source names.
-    shown: Vec<(Arc<str>, Slot)>,
+    visible: Vec<(Arc<str>, Slot)>,
     /// For each source expression, the variable that captures its value.
     values: Vec<Option<Slot>>,
 }
@@ -83,12 +83,12 @@ impl Query {
         }
         let written: HashMap<Var, Var> = unit.written.into_iter().collect();
         let names = program.names.iter().enumerate();
-        let shown = names.filter_map(|(slot, name)| {
+        let visible = names.filter_map(|(slot, name)| {
             let name = written.get(name).unwrap_or(name);
             (!name.is_generated()).then(|| (name.0.clone(), slot))
         });
-        let mut shown: Vec<_> = shown.collect();
-        shown.sort();
+        let mut visible: Vec<_> = visible.collect();
+        visible.sort();
         let exprs = unit.body.iter().filter(|expr| !expr.generated);
         let values = exprs.map(|expr| capturing(&program, expr)).collect();
         Ok(Self {
@@ -96,7 +96,7 @@ impl Query {
             body: unit.body,
             program,
             written: Arc::new(written),
-            shown,
+            visible,
             values,
         })
     }
@@ -155,7 +155,7 @@ impl Query {
         let mut solutions = Vec::new();
         let mut answer = |value: Values<'_>| {
             let bindings = self
-                .shown
+                .visible
                 .iter()
                 .filter_map(|(name, slot)| Some((name.clone(), value(*slot)?)));
             let values = self.values.iter().map(|slot| captured(*slot, value));
@@ -176,14 +176,14 @@ impl Query {
     /// # Errors
     /// As [`Self::evaluate`].
     pub fn decide(&self, evaluation: &mut Evaluation<'_>) -> Result<Option<Value>, EvalError> {
-        let wanted = self.values.first().copied();
+        let target = self.values.first().copied();
         self.evaluated(evaluation, |machine| {
-            if let Some(Some(wanted)) = wanted {
-                return machine.document(&self.program, wanted);
+            if let Some(Some(target)) = target {
+                return machine.document(&self.program, target);
             }
             let mut document = None;
             machine.for_each_solution(&self.program, &mut |_| {
-                document = wanted.map(|_| Value::Bool(true));
+                document = target.map(|_| Value::Bool(true));
             })?;
             Ok(document)
         })
@@ -214,8 +214,8 @@ impl Query {
             }
             None => None,
         };
-        let wanted = evaluation.rule_labels.is_some();
-        let labels = wanted && self.policy.module_set().has_labels();
+        let is_requested = evaluation.rule_labels.is_some();
+        let labels = is_requested && self.policy.module_set().has_labels();
         machine.labels = labels.then(Box::<Labels>::default);
         machine.notes_exits = labels || machine.watch.is_some();
         let evaluated = evaluate(&mut machine);
@@ -238,7 +238,7 @@ impl Query {
             trail,
             memos,
         }
-        .leave();
+        .recycle();
         evaluation.input = input;
         evaluation.take_calls(session.answers);
         evaluated
@@ -268,7 +268,7 @@ fn capturing(program: &Program, expr: &Expr) -> Option<Slot> {
         return None;
     };
     name.0.starts_with("$term").then_some(())?;
-    program.names.iter().position(|own| own == name)
+    program.names.iter().position(|other| other == name)
 }
 
 fn is_name(text: &str) -> bool {

@@ -47,7 +47,7 @@ impl<'p> Machine<'p> {
             return;
         }
         let index = set.index(self.policy.module_set().root());
-        meter.count(index.breadth() / 16);
+        meter.count(index.scan_length() / 16);
         matched.early_exit = index.matching(
             |subject| self.resolve(subject, args),
             |found| {
@@ -110,16 +110,16 @@ impl<'p> Machine<'p> {
 const INLINE_RULES: usize = 1024;
 
 /// Number of items above which a value counts as long.
-const LONG: usize = 64;
+const LONG_VALUE: usize = 64;
 
 /// Whether a value has many items.
 fn is_long(value: &Value) -> bool {
     match value {
-        Value::Array(items) => items.len() > LONG,
-        Value::Object(members) => members.len() > LONG,
-        Value::Set(members) => members.len() > LONG,
-        Value::String(text) => text.len() > 16 * LONG,
-        Value::Bytes(bytes) => bytes.as_bytes().len() > 16 * LONG,
+        Value::Array(items) => items.len() > LONG_VALUE,
+        Value::Object(members) => members.len() > LONG_VALUE,
+        Value::Set(members) => members.len() > LONG_VALUE,
+        Value::String(text) => text.len() > 16 * LONG_VALUE,
+        Value::Bytes(bytes) => bytes.as_bytes().len() > 16 * LONG_VALUE,
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }

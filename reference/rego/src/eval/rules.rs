@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::conflicts::conflict;
 use super::data_ref::DataPath;
-use super::machine::{Flow, Frame, Interrupt, Machine, PendingExits, leave};
+use super::machine::{Flow, Frame, Interrupt, Machine, PendingExits, exit_query};
 use super::partial_rules::Rules;
 use super::trace::Subject;
 use super::value_ref::{OnValue, Walk};
@@ -81,7 +81,7 @@ impl<'p> Candidates<'p> {
     }
 
     /// Whether the first value that is found is the only one.
-    pub(super) fn is_settling(&self) -> bool {
+    pub(super) fn one_rule_suffices(&self) -> bool {
         self.early_exit || self.candidates.is_empty()
     }
 
@@ -161,12 +161,12 @@ impl<'p> Machine<'p> {
             }
             None => {}
         }
-        leave(self.first_value(frame, walk, set, matched, each))
+        exit_query(self.first_value(frame, walk, set, matched, each))
     }
 
     /// Computes and memoizes the value of complete rules, unless several have to be evaluated; see
     /// [`sole_value`](Self::sole_value).
-    pub(super) fn settle(
+    pub(super) fn memoize_sole_value(
         &mut self,
         frame: &Frame<'_>,
         node: &'p Node,
@@ -199,11 +199,11 @@ impl<'p> Machine<'p> {
         node: &'p Node,
         set: &'p RuleSet,
     ) -> Result<Option<Option<Value>>, Interrupt> {
-        if set.kind != RuleKind::Complete || !set.may_settle() {
+        if set.kind != RuleKind::Complete || !set.one_rule_may_suffice() {
             return Ok(None);
         }
         let matched = self.matching(node, set, None);
-        if !matched.is_settling() {
+        if !matched.one_rule_suffices() {
             return Ok(None);
         }
         let first = matched.candidates.first().copied().or(matched.default);
@@ -215,14 +215,14 @@ impl<'p> Machine<'p> {
             self.next_id();
             return Ok(Some(Some(value.clone())));
         }
-        if !self.is_alone(set) {
+        if !self.is_independent(set) {
             return Ok(None);
         }
-        self.settled(frame, &matched).map(Some)
+        self.first_defined_value(frame, &matched).map(Some)
     }
 
     /// Returns the first defined value of several rules.
-    fn settled(
+    fn first_defined_value(
         &mut self,
         frame: &Frame<'_>,
         matched: &Candidates<'p>,
@@ -243,7 +243,7 @@ impl<'p> Machine<'p> {
                 Ok(())
             });
             self.close(&child);
-            leave(flow)?;
+            exit_query(flow)?;
             if value.is_some() {
                 return Ok(value);
             }
@@ -253,9 +253,9 @@ impl<'p> Machine<'p> {
 
     /// Whether the rules depend on no others, or only on rules of which it always suffices to
     /// evaluate one.
-    pub(super) fn is_alone(&self, set: &RuleSet) -> bool {
+    pub(super) fn is_independent(&self, set: &RuleSet) -> bool {
         let is_inline = self.meter.is_inline();
-        self.mocks.is_empty() && set.is_alone(self.policy.module_set(), is_inline)
+        self.mocks.is_empty() && set.is_independent(self.policy.module_set(), is_inline)
     }
 
     fn first_value(
@@ -282,12 +282,12 @@ impl<'p> Machine<'p> {
             if attempt.produced {
                 done = Some(candidate.address());
             }
-            if let Err(stop) = deferred.hold(find_one, flow) {
+            if let Err(stop) = deferred.defer(find_one, flow) {
                 return Err(self.all_conflicts(frame, stop, matched, *candidate, None));
             }
         }
         if value.is_some() {
-            return deferred.release();
+            return deferred.propagate();
         }
         if let Some(default) = matched.default {
             let mut attempt = Attempt {
@@ -297,7 +297,7 @@ impl<'p> Machine<'p> {
             return self.attempt(frame, walk, set, default, find_one, &mut attempt, each);
         }
         self.memos.put_complete(set, None);
-        deferred.release()
+        deferred.propagate()
     }
 
     /// Evaluates one of several complete rules.

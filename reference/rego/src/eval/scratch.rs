@@ -18,30 +18,30 @@ pub(super) struct Scratch<'p> {
 }
 
 thread_local! {
-    static LEFT: Cell<Option<Scratch<'static>>> = const { Cell::new(None) };
+    static POOL: Cell<Option<Scratch<'static>>> = const { Cell::new(None) };
 }
 
 impl Scratch<'_> {
     /// Takes the buffers that this thread's previous evaluation left, or creates new ones.
     pub(super) fn take() -> Self {
-        LEFT.try_with(Cell::take).ok().flatten().unwrap_or_default()
+        POOL.try_with(Cell::take).ok().flatten().unwrap_or_default()
     }
 
     /// Clears the buffers and stores them for the next evaluation.
-    pub(super) fn leave(mut self) {
+    pub(super) fn recycle(mut self) {
         self.slots.clear();
         self.trail.clear();
         if self.slots.capacity().max(self.trail.capacity()) > SLOTS {
             return;
         }
         self.memos.clear();
-        let room = Scratch {
+        let scratch = Scratch {
             // The vector is empty, and collecting an empty vector retains its allocation.
             slots: self.slots.into_iter().map(|_| Binding::Unbound).collect(),
             trail: self.trail,
             memos: self.memos,
         };
         // Fails only while the thread ends; the buffers are then dropped.
-        let _ = LEFT.try_with(|left| left.set(Some(room)));
+        let _ = POOL.try_with(|left| left.set(Some(scratch)));
     }
 }

@@ -106,7 +106,7 @@ impl<'p> Machine<'p> {
         };
         let nodes = &source.nodes;
         let node_of = |expr: &Expr| nodes.exprs.get(expr.node).copied();
-        let bare;
+        let stripped;
         let bare_body;
         let node = match subject {
             Subject::Body => nodes
@@ -115,17 +115,17 @@ impl<'p> Machine<'p> {
                 .map(|body| Node::Body(body)),
             Subject::Expr(expr) => node_of(expr).map(Node::Expr),
             Subject::BareExpr(expr) => {
-                bare = node_of(expr).map(unparse::without_modifiers);
-                bare.as_ref().map(Node::Expr)
+                stripped = node_of(expr).map(unparse::without_modifiers);
+                stripped.as_ref().map(Node::Expr)
             }
             Subject::Bare(expr) => {
                 bare_body = node_of(expr).map(|expr| thin_vec![unparse::without_modifiers(expr)]);
                 bare_body.as_ref().map(Node::Body)
             }
             Subject::Generator(every, expr) => {
-                bare = node_of(expr)
+                stripped = node_of(expr)
                     .map(|expr| unparse::generator(&frame.program.names, every, &expr.location));
-                bare.as_ref().map(Node::Expr)
+                stripped.as_ref().map(Node::Expr)
             }
             Subject::Rule(candidate) => {
                 let rule = candidate.ast().map(Node::Rule);
@@ -148,8 +148,10 @@ impl<'p> Machine<'p> {
         };
         let expr = frame.body.exprs.get(frame.index.get());
         let node = expr.and_then(|expr| source.nodes.exprs.get(expr.node).copied());
-        let bare = node.filter(|_| frame.bare).map(unparse::without_modifiers);
-        let Some(node) = bare.as_ref().or(node) else {
+        let stripped = node
+            .filter(|_| frame.without_modifiers)
+            .map(unparse::without_modifiers);
+        let Some(node) = stripped.as_ref().or(node) else {
             return;
         };
         let count = matched.rules().count();
@@ -178,24 +180,24 @@ impl<'p> Machine<'p> {
 
     /// Reports that two terms are unified.
     pub(super) fn trace_unify(&mut self, frame: &Frame<'_>, left: &Operand, right: &Operand) {
-        let left = self.seen(frame, left);
-        let right = self.seen(frame, right);
+        let left = self.operand_to_term(frame, left);
+        let right = self.operand_to_term(frame, right);
         self.report_equality(frame, left, right);
     }
 
     /// Reports that a value and a term are unified.
     pub(super) fn trace_accept(&mut self, frame: &Frame<'_>, value: &Value, operand: &Operand) {
-        let right = self.seen(frame, operand);
-        let left = self.shown(value);
+        let right = self.operand_to_term(frame, operand);
+        let left = self.to_term(value);
         self.report_equality(frame, left, right);
     }
 
     /// Converts a term for an event: a bound variable is replaced by its value.
-    fn seen(&self, frame: &Frame<'_>, operand: &Operand) -> TermValue {
+    fn operand_to_term(&self, frame: &Frame<'_>, operand: &Operand) -> TermValue {
         if let Operand::Var(slot) = operand
             && let Some(value) = self.slot(frame, *slot)
         {
-            return self.shown(value);
+            return self.to_term(value);
         }
         let source = self.source(frame);
         let bodies = source
@@ -205,7 +207,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Converts a value to a term, if the memory limit permits.
-    fn shown(&self, value: &Value) -> TermValue {
+    fn to_term(&self, value: &Value) -> TermValue {
         match self.meter.unfolds(value) {
             true => unparse::value(value),
             false => TermValue::Null,
@@ -243,7 +245,8 @@ impl<'p> Machine<'p> {
         let written = source.as_deref().map(|source| source.written);
         let slots = self.slots.get(frame.base..).unwrap_or_default();
         let locals = frame.program.names.iter().zip(slots);
-        let locals = locals.filter_map(|(name, held)| Some((name.clone(), held.get()?.clone())));
+        let locals =
+            locals.filter_map(|(name, binding)| Some((name.clone(), binding.get()?.clone())));
         let mut locals: Vec<_> = locals.collect();
         if op == Op::Note {
             locals.clear();

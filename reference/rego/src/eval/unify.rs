@@ -33,10 +33,10 @@ impl<'p> Machine<'p> {
             {
                 match self.value(frame, other) {
                     Some(value) => self.bound(frame, *slot, value, next),
-                    None => self.equated(frame, left, right, next),
+                    None => self.if_unified(frame, left, right, next),
                 }
             }
-            _ => self.equated(frame, left, right, next),
+            _ => self.if_unified(frame, left, right, next),
         }
     }
 
@@ -61,8 +61,8 @@ impl<'p> Machine<'p> {
                 }
                 // A scalar never equals a comprehension, which then is not evaluated.
                 if matches!(value, Value::Array(_) | Value::Object(_) | Value::Set(_)) {
-                    let made = self.comprehension(frame, comprehension)?;
-                    if self.equal(&made, value) {
+                    let collection = self.comprehension(frame, comprehension)?;
+                    if self.equal(&collection, value) {
                         return next(self);
                     }
                 }
@@ -86,7 +86,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn equated(
+    fn if_unified(
         &mut self,
         frame: &Frame<'_>,
         left: &Operand,
@@ -94,7 +94,7 @@ impl<'p> Machine<'p> {
         next: Continuation<'_, 'p>,
     ) -> Flow {
         let mark = self.trail.len();
-        let flow = match self.equates(frame, left, right) {
+        let flow = match self.unify_operands(frame, left, right) {
             true => next(self),
             false => Ok(()),
         };
@@ -103,7 +103,12 @@ impl<'p> Machine<'p> {
     }
 
     /// Whether two terms can be unified. New bindings are on the trail.
-    pub(super) fn equates(&mut self, frame: &Frame<'_>, left: &Operand, right: &Operand) -> bool {
+    pub(super) fn unify_operands(
+        &mut self,
+        frame: &Frame<'_>,
+        left: &Operand,
+        right: &Operand,
+    ) -> bool {
         let mut open = Vec::new();
         let mut equal = self.equate(frame, left, right, &mut open);
         // Variables of unbound pairs may be bound by another part of the terms.

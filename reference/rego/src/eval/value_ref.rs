@@ -137,7 +137,7 @@ impl<'p> Machine<'p> {
                     let flow = self.step(frame, step, key, &mut |machine| {
                         machine.walk(frame, rest, item, each)
                     });
-                    deferred.hold(frame.find_one, flow)?;
+                    deferred.defer(frame.find_one, flow)?;
                 }
             }
             Value::Object(members) if let Some(places) = places => {
@@ -148,7 +148,7 @@ impl<'p> Machine<'p> {
                     let flow = self.step(frame, step, || key.clone(), &mut |machine| {
                         machine.walk(frame, rest, item, each)
                     });
-                    deferred.hold(frame.find_one, flow)?;
+                    deferred.defer(frame.find_one, flow)?;
                 }
             }
             Value::Array(items) if matches!(step, Step::Any(_) | Step::One(Operand::Var(_))) => {
@@ -157,7 +157,7 @@ impl<'p> Machine<'p> {
                     let flow = self.step(frame, step, key, &mut |machine| {
                         machine.walk(frame, rest, item, each)
                     });
-                    deferred.hold(frame.find_one, flow)?;
+                    deferred.defer(frame.find_one, flow)?;
                 }
             }
             Value::Object(members) => {
@@ -165,38 +165,38 @@ impl<'p> Machine<'p> {
                     let flow = self.step(frame, step, || key.clone(), &mut |machine| {
                         machine.walk(frame, rest, item, each)
                     });
-                    deferred.hold(frame.find_one, flow)?;
+                    deferred.defer(frame.find_one, flow)?;
                 }
             }
             Value::Set(members) => {
                 // A known value only needs a membership test.
-                let sought = match rest.target {
+                let member = match rest.target {
                     Some(target) if rest.steps.is_empty() => self.value(frame, target),
                     _ => None,
                 };
-                if let Some(sought) = sought {
-                    if !self.meter.admits(&sought) {
+                if let Some(member) = member {
+                    if !self.meter.admits(&member) {
                         return self.tick();
                     }
-                    if !members.contains(&sought) {
+                    if !members.contains(&member) {
                         return Ok(());
                     }
-                    let flow = self.step(frame, step, || sought.clone(), &mut |machine| {
-                        machine.walk(frame, rest, &sought, each)
+                    let flow = self.step(frame, step, || member.clone(), &mut |machine| {
+                        machine.walk(frame, rest, &member, each)
                     });
-                    deferred.hold(frame.find_one, flow)?;
-                    return deferred.release();
+                    deferred.defer(frame.find_one, flow)?;
+                    return deferred.propagate();
                 }
                 for item in members.iter() {
                     let flow = self.step(frame, step, || item.clone(), &mut |machine| {
                         machine.walk(frame, rest, item, each)
                     });
-                    deferred.hold(frame.find_one, flow)?;
+                    deferred.defer(frame.find_one, flow)?;
                 }
             }
             _ => {}
         }
-        deferred.release()
+        deferred.propagate()
     }
 
     /// Unifies the key of a member with a step.

@@ -24,7 +24,7 @@ impl<'p> Machine<'p> {
         output: Option<&Operand>,
         next: Continuation<'_, 'p>,
     ) -> Flow {
-        let wanted = match output {
+        let filter = match output {
             Some(Operand::Array(pair)) => match pair.as_slice() {
                 [path, value] => WalkFilter {
                     pair: None,
@@ -39,11 +39,11 @@ impl<'p> Machine<'p> {
                 value: None,
             },
         };
-        let steps = match wanted.path {
+        let steps = match filter.path {
             Some(Operand::Array(steps)) => steps.as_slice(),
             _ => &[],
         };
-        self.visit_below(frame, document, &wanted, steps, &mut Vec::new(), next)
+        self.visit_below(frame, document, &filter, steps, &mut Vec::new(), next)
     }
 
     fn is_wildcard(&self, frame: &Frame<'_>, operand: &Operand) -> bool {
@@ -63,7 +63,7 @@ impl<'p> Machine<'p> {
         &mut self,
         frame: &Frame<'_>,
         value: &Value,
-        wanted: &WalkFilter<'_>,
+        filter: &WalkFilter<'_>,
         steps: &[Operand],
         path: &mut Vec<Value>,
         next: Continuation<'_, 'p>,
@@ -72,7 +72,7 @@ impl<'p> Machine<'p> {
         stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
             let rest = match steps.split_first() {
                 None => {
-                    self.visited(frame, value, wanted, path, next)?;
+                    self.visited(frame, value, filter, path, next)?;
                     steps
                 }
                 Some((first, rest)) => {
@@ -84,7 +84,7 @@ impl<'p> Machine<'p> {
                             return Ok(());
                         };
                         path.push(key);
-                        let flow = self.visit_below(frame, found, wanted, rest, path, next);
+                        let flow = self.visit_below(frame, found, filter, rest, path, next);
                         path.pop();
                         return flow;
                     }
@@ -93,7 +93,7 @@ impl<'p> Machine<'p> {
             };
             let mut visit = |machine: &mut Self, key: Value, item: &Value| {
                 path.push(key);
-                let flow = machine.visit_below(frame, item, wanted, rest, path, next);
+                let flow = machine.visit_below(frame, item, filter, rest, path, next);
                 path.pop();
                 flow
             };
@@ -123,11 +123,11 @@ impl<'p> Machine<'p> {
         &mut self,
         frame: &Frame<'_>,
         value: &Value,
-        wanted: &WalkFilter<'_>,
+        filter: &WalkFilter<'_>,
         path: &[Value],
         next: Continuation<'_, 'p>,
     ) -> Flow {
-        match (wanted.value, wanted.path, wanted.pair) {
+        match (filter.value, filter.path, filter.pair) {
             (Some(operand), None, _) => self.accept(frame, value, operand, next),
             (Some(operand), Some(steps), _) => {
                 self.meter.make(2 + path.len());

@@ -89,17 +89,17 @@ fn declared(root: &Node, rules: &RuleSet) -> Result<FilterAnnotations, Vec<Unsup
         .cloned()
         .chain(of_package(&package, "package"))
         .chain(around);
-    let mut refused = Vec::new();
+    let mut refusals = Vec::new();
     for block in chain {
-        add(&mut declared, &block, &mut refused);
+        add(&mut declared, &block, &mut refusals);
     }
-    match refused.is_empty() {
+    match refusals.is_empty() {
         true => Ok(declared),
-        false => Err(refused),
+        false => Err(refusals),
     }
 }
 
-fn add(declared: &mut FilterAnnotations, block: &Annotations, refused: &mut Vec<Unsupported>) {
+fn add(declared: &mut FilterAnnotations, block: &Annotations, refusals: &mut Vec<Unsupported>) {
     let Some(compile) = &block.compile else {
         return;
     };
@@ -111,11 +111,11 @@ fn add(declared: &mut FilterAnnotations, block: &Annotations, refused: &mut Vec<
             steps.first().and_then(Value::as_str),
             Some("input" | "data")
         ) {
-            let shown = parse_query(&text).ok();
-            let shown = shown.and_then(|body| Some(body.first()?.to_string()));
-            let shown = shown.unwrap_or(text);
-            let message = format!("unknowns must be prefixed with `input` or `data`: {shown}");
-            refused.push(Unsupported {
+            let expression = parse_query(&text).ok();
+            let expression = expression.and_then(|body| Some(body.first()?.to_string()));
+            let expression = expression.unwrap_or(text);
+            let message = format!("unknowns must be prefixed with `input` or `data`: {expression}");
+            refusals.push(Unsupported {
                 code: Unsupported::UNKNOWN,
                 ..Unsupported::at(&block.location, message)
             });
@@ -206,10 +206,10 @@ pub fn query(path: &[Value]) -> Body {
 
 fn invalid(path: &[Value]) -> Unsupported {
     let reference = query(path);
-    let shown = reference.first().map(Expr::to_string).unwrap_or_default();
+    let expression = reference.first().map(Expr::to_string).unwrap_or_default();
     Unsupported {
         code: Unsupported::CODE,
-        message: format!("invalid data reference \"{shown}\""),
+        message: format!("invalid data reference \"{expression}\""),
         location: None,
         advice: None,
     }

@@ -32,12 +32,12 @@ impl ColumnTypes {
     /// A message that names the invalid type.
     pub fn select(all: &Value, target: Target) -> Result<Self, String> {
         let mut types = BTreeMap::new();
-        for (name, told) in target.own_part(all)? {
+        for (name, declared) in target.own_part(all)? {
             let name = name.as_str().unwrap_or_default();
-            match told {
+            match declared {
                 Value::Object(columns) => read_table(name, columns, &mut types)?,
-                told => {
-                    let of = ColumnType::read(told).map_err(|why| format!("{name}: {why}"))?;
+                declared => {
+                    let of = ColumnType::read(declared).map_err(|why| format!("{name}: {why}"))?;
                     types.insert(column(None, name), of);
                 }
             }
@@ -64,13 +64,13 @@ fn read_table(
     columns: &Object,
     types: &mut BTreeMap<Column, ColumnType>,
 ) -> Result<(), String> {
-    for (name, told) in columns {
+    for (name, declared) in columns {
         // Columns of a target that was not selected.
-        if matches!(told, Value::Object(_)) {
+        if matches!(declared, Value::Object(_)) {
             continue;
         }
         let name = name.as_str().unwrap_or_default();
-        let of = ColumnType::read(told).map_err(|why| format!("{table}.{name}: {why}"))?;
+        let of = ColumnType::read(declared).map_err(|why| format!("{table}.{name}: {why}"))?;
         types.insert(column(Some(table), name), of);
     }
     Ok(())
@@ -84,13 +84,13 @@ fn column(table: Option<&str>, name: &str) -> Column {
 }
 
 impl ColumnType {
-    fn read(told: &Value) -> Result<Self, String> {
-        match told.as_str() {
+    fn read(declared: &Value) -> Result<Self, String> {
+        match declared.as_str() {
             Some("boolean") => Ok(Self::Boolean),
             Some("number") => Ok(Self::Number),
             Some("string") => Ok(Self::String),
             Some(other) => Err(format!("unknown type {other:?}")),
-            None => Err(format!("expected string, got {}", told.kind())),
+            None => Err(format!("expected string, got {}", declared.kind())),
         }
     }
 }

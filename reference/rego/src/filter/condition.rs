@@ -30,7 +30,7 @@ pub struct Test {
     /// The column.
     pub column: Column,
     /// The predicate.
-    pub ask: Predicate,
+    pub predicate: Predicate,
     /// Location of the expression that the test was translated from.
     pub location: Location,
 }
@@ -105,18 +105,18 @@ impl Condition {
         neutral: bool,
         joined: fn(Vec<Self>) -> Self,
     ) -> Self {
-        let mut kept = Vec::new();
+        let mut retained = Vec::new();
         for condition in conditions {
             match condition {
                 Self::Constant(holds) if holds == neutral => {}
                 Self::Constant(holds) => return Self::Constant(holds),
-                condition => kept.push(condition),
+                condition => retained.push(condition),
             }
         }
-        match kept.len() {
+        match retained.len() {
             0 => Self::Constant(neutral),
-            1 => kept.pop().unwrap_or(Self::Constant(neutral)),
-            _ => joined(kept),
+            1 => retained.pop().unwrap_or(Self::Constant(neutral)),
+            _ => joined(retained),
         }
     }
 
@@ -135,7 +135,7 @@ impl Condition {
             Self::Constant(_) => 1,
             Self::All(parts) | Self::Any(parts) => 1 + parts.iter().map(Self::size).sum::<usize>(),
             Self::Not(inner, _) => 1 + inner.size(),
-            Self::Test(test) => match &test.ask {
+            Self::Test(test) => match &test.predicate {
                 Predicate::Among(values) => 1 + values.len(),
                 _ => 1,
             },
@@ -269,7 +269,7 @@ impl MatchPosition {
 
 impl Column {
     /// Returns the column's name in messages and in conditions without mappings.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn qualified_name(&self) -> String {
         match &self.table {
             Some(table) => format!("{table}.{}", self.name),
             None => self.name.to_string(),

@@ -91,7 +91,7 @@ impl Filter {
 
     /// Returns the condition without tests that are true for every row.
     fn simple(&self) -> Condition {
-        self.0.map(&|test| match &test.ask {
+        self.0.map(&|test| match &test.predicate {
             Predicate::Exists => Condition::Constant(true),
             _ => Condition::Test(test.clone()),
         })

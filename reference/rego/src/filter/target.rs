@@ -116,7 +116,7 @@ impl Target {
     }
 
     /// Returns the name of the target in messages.
-    fn shown(self) -> String {
+    fn display_name(self) -> String {
         match self {
             Self::Ucast(Variant::Minimal) => "UCAST".to_owned(),
             Self::Ucast(Variant::Linq) => "UCAST (LINQ)".to_owned(),
@@ -125,7 +125,7 @@ impl Target {
         }
     }
 
-    fn understands(self, feature: Feature) -> bool {
+    fn supports(self, feature: Feature) -> bool {
         match self {
             Self::Sql(_) => true,
             Self::Ucast(Variant::All) => feature != Feature::Existence,
@@ -138,20 +138,20 @@ impl Target {
 
 /// Returns the parts of a condition that the targets do not support, without duplicates.
 pub(super) fn check(condition: &Condition, targets: &[Target]) -> Vec<Unsupported> {
-    let mut asked = BTreeSet::new();
+    let mut tested = BTreeSet::new();
     condition.visit(&mut |part| {
         if let Condition::Test(test) = part
-            && test.ask != Predicate::Exists
+            && test.predicate != Predicate::Exists
         {
-            asked.insert(&test.column);
+            tested.insert(&test.column);
         }
     });
     let mut found: Vec<Unsupported> = Vec::new();
     condition.visit(&mut |part| {
         // A test that a column exists is redundant if the column has another test.
         if let Condition::Test(test) = part
-            && test.ask == Predicate::Exists
-            && asked.contains(&test.column)
+            && test.predicate == Predicate::Exists
+            && tested.contains(&test.column)
         {
             return;
         }
@@ -165,7 +165,7 @@ fn refusal(part: &Condition, targets: &[Target]) -> Option<Unsupported> {
     let (feature, location) = match part {
         Condition::Not(_, location) => (Feature::Not, location),
         Condition::Test(test) => {
-            let feature = match &test.ask {
+            let feature = match &test.predicate {
                 Predicate::Compare(..) => return None,
                 Predicate::CompareColumn(..) => Feature::Columns,
                 Predicate::Among(_) => Feature::Membership,
@@ -178,12 +178,14 @@ fn refusal(part: &Condition, targets: &[Target]) -> Option<Unsupported> {
     };
     let lacking = targets
         .iter()
-        .filter(|target| !target.understands(feature))
+        .filter(|target| !target.supports(feature))
         .map(|target| match feature {
-            Feature::Not => lacks("not", *target),
-            Feature::Columns => lacks("field-ref", *target),
-            Feature::Existence => lacks("existence-ref", *target),
-            Feature::Membership | Feature::Text => format!("unsupported for {}", target.shown()),
+            Feature::Not => unsupported_feature("not", *target),
+            Feature::Columns => unsupported_feature("field-ref", *target),
+            Feature::Existence => unsupported_feature("existence-ref", *target),
+            Feature::Membership | Feature::Text => {
+                format!("unsupported for {}", target.display_name())
+            }
         });
     let lacking: Vec<String> = lacking.collect();
     if lacking.is_empty() {
@@ -193,7 +195,7 @@ fn refusal(part: &Condition, targets: &[Target]) -> Option<Unsupported> {
         (Feature::Not, _) => "\"not\" not permitted".to_owned(),
         (Feature::Columns, _) => "reference to field".to_owned(),
         (Feature::Existence, _) => "existence of field".to_owned(),
-        (Feature::Text, Condition::Test(test)) => match &test.ask {
+        (Feature::Text, Condition::Test(test)) => match &test.predicate {
             Predicate::Text(place, _) => format!("invalid builtin `{}`", place.name()),
             _ => return None,
         },
@@ -205,6 +207,9 @@ fn refusal(part: &Condition, targets: &[Target]) -> Option<Unsupported> {
     ))
 }
 
-fn lacks(feature: &str, target: Target) -> String {
-    format!("unsupported feature \"{feature}\" for {}", target.shown())
+fn unsupported_feature(feature: &str, target: Target) -> String {
+    format!(
+        "unsupported feature \"{feature}\" for {}",
+        target.display_name()
+    )
 }

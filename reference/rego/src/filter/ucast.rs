@@ -35,7 +35,7 @@ fn node(condition: &Condition, mappings: &Mappings) -> Value {
 }
 
 fn field(test: &Test, mappings: &Mappings) -> Value {
-    let (operator, value) = match &test.ask {
+    let (operator, value) = match &test.predicate {
         Predicate::Compare(comparison, value) => (comparison.ucast(), value.clone()),
         Predicate::CompareColumn(comparison, other) => {
             let other = mappings.place(other).field();

@@ -21,7 +21,7 @@ use crate::meter::AbortReason;
 pub type Cancellation<'w> = &'w dyn Fn() -> Result<(), AbortReason>;
 
 /// Interval of cancellation checks during a pause.
-const GLANCE: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Environment of built-in functions.
 ///
@@ -38,9 +38,9 @@ pub trait Host: Debug + Send + Sync {
     fn send(
         &self,
         request: HttpRequest,
-        wanted: Cancellation<'_>,
+        check_cancelled: Cancellation<'_>,
     ) -> Result<HttpResponse, HostError> {
-        let _ = (request, wanted);
+        let _ = (request, check_cancelled);
         Err(HostError::Disallowed)
     }
 
@@ -48,8 +48,12 @@ pub trait Host: Debug + Send + Sync {
     ///
     /// # Errors
     /// If the name has no addresses.
-    fn addresses(&self, name: &str, wanted: Cancellation<'_>) -> Result<Vec<IpAddr>, HostError> {
-        let _ = (name, wanted);
+    fn addresses(
+        &self,
+        name: &str,
+        check_cancelled: Cancellation<'_>,
+    ) -> Result<Vec<IpAddr>, HostError> {
+        let _ = (name, check_cancelled);
         Err(HostError::Disallowed)
     }
 
@@ -77,11 +81,11 @@ pub trait Host: Debug + Send + Sync {
     ///
     /// # Errors
     /// If the evaluation has to end.
-    fn pause(&self, time: Duration, wanted: Cancellation<'_>) -> Result<(), AbortReason> {
+    fn pause(&self, time: Duration, check_cancelled: Cancellation<'_>) -> Result<(), AbortReason> {
         let begun = Instant::now();
         while begun.elapsed() < time {
-            wanted()?;
-            std::thread::sleep(GLANCE.min(time));
+            check_cancelled()?;
+            std::thread::sleep(POLL_INTERVAL.min(time));
         }
         Ok(())
     }

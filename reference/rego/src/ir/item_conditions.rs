@@ -6,14 +6,14 @@ use super::{Expr, Keyed, Kind, Operand, Reference, Root, Slot, Step};
 use crate::Value;
 
 /// Maximum number of expressions after the iteration that are searched for conditions.
-const NEAR: usize = 8;
+const MAX_LOOKAHEAD: usize = 8;
 
 /// Finds the conditions on the items that the expressions of a body iterate over.
 pub(super) fn find(exprs: &mut [Expr]) {
     for at in 0..exprs.len() {
         let keyed = exprs.get(at).and_then(|expr| {
             let item = scans(expr)?;
-            Some(asked(exprs.get(at + 1..)?, at + 1, item))
+            Some(equations_of(exprs.get(at + 1..)?, at + 1, item))
         });
         if let Some(expr) = exprs.get_mut(at) {
             expr.keyed = keyed.unwrap_or_default();
@@ -37,9 +37,9 @@ fn scans(expr: &Expr) -> Option<Slot> {
 }
 
 /// Returns the equations that constrain the items to which the variable is bound.
-fn asked(exprs: &[Expr], first: usize, item: Slot) -> Vec<Keyed> {
+fn equations_of(exprs: &[Expr], first: usize, item: Slot) -> Vec<Keyed> {
     let mut found = Vec::new();
-    for (equation, expr) in (first..).zip(exprs).take(NEAR) {
+    for (equation, expr) in (first..).zip(exprs).take(MAX_LOOKAHEAD) {
         let Kind::Unify(left, right) = &expr.kind else {
             break;
         };

@@ -8,7 +8,7 @@ use crate::hash::HashMap;
 use crate::syntax::{Term, Var};
 
 /// Maximum number of analyses cached for a query, for concurrent searches or different unknowns.
-const MAX_KEPT: usize = 8;
+const MAX_CACHED: usize = 8;
 
 /// Maximum number of generated variable names that an analysis caches.
 const MAX_NAMES: usize = 1000;
@@ -18,7 +18,7 @@ const MAX_NAMES: usize = 1000;
 #[derive(Debug, Default)]
 pub(super) struct Analysis {
     unknowns: References,
-    hold: bool,
+    defer_nondeterministic: bool,
     /// For expressions and terms, by their addresses, whether they depend on something unknown.
     pub(super) dependent: HashMap<usize, bool>,
     /// For rules, by the addresses of their rule sets, whether they depend on something unknown.
@@ -35,11 +35,12 @@ pub(super) struct Analysis {
 }
 
 impl Analysis {
-    /// Creates an empty analysis. `hold`: whether nondeterministic functions count as unknown.
-    pub(super) fn new(unknowns: &References, hold: bool) -> Self {
+    /// Creates an empty analysis. `defer_nondeterministic`: whether nondeterministic functions count
+    /// as unknown.
+    pub(super) fn new(unknowns: &References, defer_nondeterministic: bool) -> Self {
         Self {
             unknowns: unknowns.clone(),
-            hold,
+            defer_nondeterministic,
             ..Self::default()
         }
     }
@@ -51,22 +52,25 @@ pub(super) struct AnalysisPool(Mutex<Vec<Analysis>>);
 
 impl AnalysisPool {
     /// Removes and returns the newest analysis with the same options, or creates an empty one.
-    pub(super) fn take(&self, unknowns: &References, hold: bool) -> Analysis {
+    pub(super) fn take(&self, unknowns: &References, defer_nondeterministic: bool) -> Analysis {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let fits = |kept: &Analysis| kept.hold == hold && kept.unknowns == *unknowns;
-        match all.iter().rposition(fits) {
+        let is_match = |analysis: &Analysis| {
+            analysis.defer_nondeterministic == defer_nondeterministic
+                && analysis.unknowns == *unknowns
+        };
+        match all.iter().rposition(is_match) {
             Some(place) => all.remove(place),
-            None => Analysis::new(unknowns, hold),
+            None => Analysis::new(unknowns, defer_nondeterministic),
         }
     }
 
     /// Returns an analysis to the cache and evicts the oldest one if the cache is full.
-    pub(super) fn put(&self, mut kept: Analysis) {
-        kept.names.truncate(MAX_NAMES);
+    pub(super) fn put(&self, mut analysis: Analysis) {
+        analysis.names.truncate(MAX_NAMES);
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() >= MAX_KEPT {
+        if all.len() >= MAX_CACHED {
             all.remove(0);
         }
-        all.push(kept);
+        all.push(analysis);
     }
 }

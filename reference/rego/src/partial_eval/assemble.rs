@@ -22,10 +22,10 @@ pub(super) fn open(saved: Vec<Saved>, bindings: &mut Bindings) -> Body {
 }
 
 fn body(saved: Vec<Saved>, other: &mut dyn FnMut(&Term) -> Term) -> Body {
-    let said = said(&saved);
+    let is_needed = needed_parts(&saved);
     let mut body = Body::with_capacity(saved.len());
-    for (part, said) in saved.into_iter().zip(said) {
-        if !said {
+    for (part, is_needed) in saved.into_iter().zip(is_needed) {
+        if !is_needed {
             continue;
         }
         let mut expr = match part {
@@ -43,7 +43,7 @@ fn body(saved: Vec<Saved>, other: &mut dyn FnMut(&Term) -> Term) -> Body {
 }
 
 /// Returns for each saved part whether it adds a condition that no other part implies.
-fn said(saved: &[Saved]) -> Vec<bool> {
+fn needed_parts(saved: &[Saved]) -> Vec<bool> {
     let demanded = RequiredTerms::of(saved);
     let mut exprs: BTreeSet<(bool, &ExprTerms, &[With])> = BTreeSet::new();
     let mut defined: BTreeSet<&TermValue> = BTreeSet::new();

@@ -101,11 +101,11 @@ impl<'m> Bindings<'m> {
             && let Some(undo) = self.trail.pop()
         {
             match undo {
-                Undo::Name(frame, own, None) => {
-                    self.names.remove(&(frame, own));
+                Undo::Name(frame, var, None) => {
+                    self.names.remove(&(frame, var));
                 }
-                Undo::Name(frame, own, Some(before)) => {
-                    self.names.insert((frame, own), before);
+                Undo::Name(frame, var, Some(before)) => {
+                    self.names.insert((frame, var), before);
                 }
                 Undo::Bound(name) => {
                     self.bindings.remove(&name);
@@ -144,24 +144,24 @@ impl<'m> Bindings<'m> {
     }
 
     /// Returns the residual variable for a variable of a frame; it is allocated on first use.
-    pub(super) fn name(&mut self, frame: Frame, own: &Var) -> Var {
-        if let Some(name) = self.names.get(&(frame, own.clone())) {
+    pub(super) fn name(&mut self, frame: Frame, var: &Var) -> Var {
+        if let Some(name) = self.names.get(&(frame, var.clone())) {
             return name.clone();
         }
         let name = self.fresh();
-        self.give(frame, own, name.clone());
+        self.assign_name(frame, var, name.clone());
         name
     }
 
     /// Assigns a residual variable to a variable of a frame.
-    pub(super) fn give(&mut self, frame: Frame, own: &Var, name: Var) {
-        let before = self.names.insert((frame, own.clone()), name);
-        self.trail.push(Undo::Name(frame, own.clone(), before));
+    pub(super) fn assign_name(&mut self, frame: Frame, var: &Var, name: Var) {
+        let before = self.names.insert((frame, var.clone()), name);
+        self.trail.push(Undo::Name(frame, var.clone(), before));
     }
 
     /// Returns the residual variable for a variable of a frame, if one is assigned.
-    pub(super) fn named(&self, frame: Frame, own: &Var) -> Option<&Var> {
-        self.names.get(&(frame, own.clone()))
+    pub(super) fn assigned_name(&self, frame: Frame, var: &Var) -> Option<&Var> {
+        self.names.get(&(frame, var.clone()))
     }
 
     /// Whether a variable is unbound.
@@ -203,14 +203,14 @@ impl<'m> Bindings<'m> {
     }
 
     /// Returns the value or term to which a variable of a frame is bound.
-    pub(super) fn lookup(&mut self, frame: Frame, own: &Var) -> Sym {
-        let name = self.name(frame, own);
+    pub(super) fn lookup(&mut self, frame: Frame, var: &Var) -> Sym {
+        let name = self.name(frame, var);
         self.variable(&name)
     }
 
     /// Returns the state of a variable of a frame without assigning it a residual variable.
-    pub(super) fn var_state(&self, frame: Frame, own: &Var) -> VarState {
-        let name = self.named(frame, own);
+    pub(super) fn var_state(&self, frame: Frame, var: &Var) -> VarState {
+        let name = self.assigned_name(frame, var);
         match name.and_then(|name| self.bindings.get(name)) {
             None => VarState::Free,
             Some(Binding::Known(value)) => VarState::Known(value.clone()),
@@ -257,19 +257,19 @@ impl<'m> Bindings<'m> {
         let mut expr = Shared::new(expr);
         if !expr.is_ground() {
             expr.change(|expr| visit::rewrite_expr(expr, &mut Resolve(self)));
-            each_expr_var(&expr, |name| self.settle(name));
+            each_expr_var(&expr, |name| self.mark_saved(name));
         }
         self.saved.push(Saved::Expr(expr));
     }
 
     /// Requires that a term is defined.
-    pub(super) fn demand(&mut self, term: Term) {
-        each_var(&term, |name| self.settle(name));
+    pub(super) fn require_defined(&mut self, term: Term) {
+        each_var(&term, |name| self.mark_saved(name));
         self.saved.push(Saved::defined(term));
     }
 
     /// Marks a free variable as bound by saved expressions.
-    fn settle(&mut self, name: &Var) {
+    fn mark_saved(&mut self, name: &Var) {
         if self.is_free(name) {
             self.insert(name, Binding::Saved);
         }
@@ -290,7 +290,7 @@ impl<'m> Bindings<'m> {
                 Saved::Defined(term) => {
                     let mut term = term.into_node();
                     self.resolve(&mut term);
-                    self.demand(term);
+                    self.require_defined(term);
                 }
             }
         }
@@ -302,10 +302,10 @@ impl<'m> Bindings<'m> {
         let mut saved = saved.to_vec();
         for part in saved.iter_mut().filter(|part| !part.is_ground()) {
             match part {
-                Saved::Expr(expr) if self.concerns(|look| visit::expr(expr, look)) => {
+                Saved::Expr(expr) if self.concerns(|visitor| visit::expr(expr, visitor)) => {
                     expr.change(|expr| visit::rewrite_expr(expr, &mut Resolve(self)));
                 }
-                Saved::Defined(term) if self.concerns(|look| visit::term(term, look)) => {
+                Saved::Defined(term) if self.concerns(|visitor| visit::term(term, visitor)) => {
                     term.change(|term| self.resolve(term));
                 }
                 _ => {}
@@ -316,12 +316,12 @@ impl<'m> Bindings<'m> {
 
     /// Whether any variable of the visited nodes is bound.
     fn concerns<'t>(&'t self, visit: impl FnOnce(&mut BoundVariables<'t>)) -> bool {
-        let mut look = BoundVariables {
+        let mut visitor = BoundVariables {
             bindings: self,
             found: false,
         };
-        visit(&mut look);
-        look.found
+        visit(&mut visitor);
+        visitor.found
     }
 }
 

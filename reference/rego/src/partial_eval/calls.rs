@@ -30,10 +30,10 @@ impl<'p> Solver<'p> {
         let args = operands.iter().map(|one| self.plug(frame, one));
         let mut args: Vec<_> = args.collect();
         let output = args.drain(signature.arity.min(args.len())..).next();
-        let held = self.hold && signature.nondeterministic;
+        let is_deferred = self.defer_nondeterministic && signature.nondeterministic;
         let known: Option<Vec<_>> = args.iter().map(|arg| arg.known().cloned()).collect();
         if let Some(known) = known
-            && !held
+            && !is_deferred
         {
             let operator = terms::operator(name, location);
             for value in self.results(operator, &known, location)? {
@@ -93,7 +93,7 @@ impl<'p> Solver<'p> {
         next: Continuation<'_, 'p>,
     ) -> Flow {
         match output {
-            Some(output) => self.fits(&output, value, location, |solver| next(solver)),
+            Some(output) => self.if_unified(&output, value, location, |solver| next(solver)),
             None => self.holds(value, location, next),
         }
     }
@@ -129,7 +129,7 @@ impl<'p> Solver<'p> {
             }
             return Ok(());
         }
-        if self.opaque.touch(Root::Data, &path) {
+        if self.opaque.overlap(Root::Data, &path) {
             return self.call_support(&path, args, output, location, next);
         }
         self.inlined(set, args, output, location, next)
@@ -152,14 +152,14 @@ impl<'p> Solver<'p> {
         let default = set.default.as_deref();
         let default = default.and_then(|rule| rule.ast().head.value.clone());
         let default = default.map(|value| self.plug(0, &value));
-        let wanted = match &output {
+        let expected = match &output {
             None => Some(Expectation::Truthy),
             Some(Sym::Known(value)) => Some(Expectation::Is(value.clone())),
             Some(Sym::Term(_)) => None,
         };
         let walk = Walk {
             steps: &[],
-            wanted: wanted.as_ref(),
+            expected: expected.as_ref(),
             location,
         };
         self.choose(solutions, default, walk, &mut |solver, value| {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::bindings::Flatten;
 use super::expr_stats::Saved;
-use super::terms::{self, all_term_vars, all_vars, sides};
+use super::terms::{self, all_term_vars, all_vars, equality_operands};
 use crate::hash::HashMap;
 use crate::syntax::visit::{self, Rewrite, Visit};
 use crate::syntax::{ExprTerms, Term, TermValue, Var};
@@ -18,7 +18,7 @@ const MAX_GROWTH: usize = 200;
 /// Replaces generated variables that are bound to a reference by the reference, where every use
 /// requires the variable to be defined.
 pub(super) fn references(saved: Vec<Saved>) -> Vec<Saved> {
-    if !saved.iter().any(|part| given(part).is_some()) {
+    if !saved.iter().any(|part| bound_reference(part).is_some()) {
         return saved;
     }
     let mut parts: Vec<_> = saved.into_iter().map(Some).collect();
@@ -29,7 +29,11 @@ pub(super) fn references(saved: Vec<Saved>) -> Vec<Saved> {
         }
     }
     for place in 0..parts.len() {
-        let Some((name, to)) = parts.get(place).and_then(Option::as_ref).and_then(given) else {
+        let Some((name, to)) = parts
+            .get(place)
+            .and_then(Option::as_ref)
+            .and_then(bound_reference)
+        else {
             continue;
         };
         let others: Vec<_> = uses.get(&name).into_iter().flatten().copied().collect();
@@ -37,7 +41,7 @@ pub(super) fn references(saved: Vec<Saved>) -> Vec<Saved> {
         let growth = terms::size(&to).saturating_mul(others.len().saturating_sub(1));
         let is_plain = |other: &usize| {
             let part = parts.get(*other).and_then(Option::as_ref);
-            part.is_some_and(|part| demands(part, &name))
+            part.is_some_and(|part| requires(part, &name))
         };
         if others.is_empty() || growth > MAX_GROWTH || !others.iter().all(is_plain) {
             continue;
@@ -62,18 +66,18 @@ pub(super) fn references(saved: Vec<Saved>) -> Vec<Saved> {
 }
 
 /// Returns the variable that an expression binds to a reference, and the reference.
-fn given(part: &Saved) -> Option<(Var, Term)> {
+fn bound_reference(part: &Saved) -> Option<(Var, Term)> {
     let Saved::Expr(expr) = part else {
         return None;
     };
     let ExprTerms::Call(call) = &expr.terms else {
         return None;
     };
-    let (left, right) = sides(call)?;
+    let (left, right) = equality_operands(call)?;
     if expr.negated || !expr.with.is_empty() {
         return None;
     }
-    let pair = |own: &Term, to: &Term| match (&own.value, &to.value) {
+    let pair = |var: &Term, to: &Term| match (&var.value, &to.value) {
         (TermValue::Var(name), TermValue::Ref(_)) if name.is_generated() => {
             (!mentions(to, name)).then(|| (name.clone(), to.clone()))
         }
@@ -94,7 +98,7 @@ fn mentions(term: &Term, name: &Var) -> bool {
 }
 
 /// Whether a part of a residual is undefined if the variable is undefined.
-fn demands(part: &Saved, name: &Var) -> bool {
+fn requires(part: &Saved, name: &Var) -> bool {
     let mut inner = Inner { name, found: false };
     let expr = match part {
         Saved::Expr(expr) if !expr.negated && expr.with.is_empty() => expr,

@@ -16,7 +16,7 @@ pub(super) struct Depends<'p> {
     module_set: &'p ModuleSet,
     unknowns: References,
     /// Whether functions that are not deterministic count as unknown.
-    hold: bool,
+    defer_nondeterministic: bool,
     /// Whether rules depend on something unknown, by the addresses of their rule sets.
     pub(super) rules: HashMap<usize, bool>,
 }
@@ -27,33 +27,37 @@ struct DependencyVisitor<'d, 'p> {
 }
 
 impl<'p> Depends<'p> {
-    pub(super) fn new(module_set: &'p ModuleSet, unknowns: References, hold: bool) -> Self {
+    pub(super) fn new(
+        module_set: &'p ModuleSet,
+        unknowns: References,
+        defer_nondeterministic: bool,
+    ) -> Self {
         Self {
             module_set,
             unknowns,
-            hold,
+            defer_nondeterministic,
             rules: HashMap::default(),
         }
     }
 
     /// Whether an expression, or anything that it calls or refers to, depends on an unknown.
     pub(super) fn expr(&mut self, expr: &Expr) -> bool {
-        let mut look = DependencyVisitor {
+        let mut visitor = DependencyVisitor {
             depends: self,
             found: false,
         };
-        visit::expr(expr, &mut look);
-        look.found
+        visit::expr(expr, &mut visitor);
+        visitor.found
     }
 
     /// Whether a term depends on something unknown.
     pub(super) fn term(&mut self, term: &Term) -> bool {
-        let mut look = DependencyVisitor {
+        let mut visitor = DependencyVisitor {
             depends: self,
             found: false,
         };
-        visit::term(term, &mut look);
-        look.found
+        visit::term(term, &mut visitor);
+        visitor.found
     }
 
     /// Whether the rules of a node depend on something unknown. Rules of descendants are included
@@ -78,14 +82,14 @@ impl<'p> Depends<'p> {
 
     fn rule(&mut self, rule: &CompiledRule) -> bool {
         let chain = std::iter::successors(Some(rule.ast()), |rule| rule.else_rule.as_deref());
-        let mut look = DependencyVisitor {
+        let mut visitor = DependencyVisitor {
             depends: self,
             found: false,
         };
         for rule in chain {
-            visit::rule(rule, &mut look);
+            visit::rule(rule, &mut visitor);
         }
-        look.found
+        visitor.found
     }
 
     fn reference(&mut self, reference: &[Term]) -> bool {
@@ -94,12 +98,12 @@ impl<'p> Depends<'p> {
         };
         let path: Vec<_> = steps.iter().map_while(constant).collect();
         if is_var(head, "input") {
-            return self.unknowns.touch(Root::Input, &path);
+            return self.unknowns.overlap(Root::Input, &path);
         }
         if !is_var(head, "data") {
             return false;
         }
-        if self.unknowns.touch(Root::Data, &path) {
+        if self.unknowns.overlap(Root::Data, &path) {
             return true;
         }
         let mut node = self.module_set.root();
@@ -121,7 +125,7 @@ impl<'p> Depends<'p> {
         if name.first().is_some_and(|head| is_var(head, "data")) {
             return false;
         }
-        self.hold
+        self.defer_nondeterministic
             && dotted(name)
                 .and_then(|name| signature(&name))
                 .is_some_and(|of| of.nondeterministic)

@@ -53,12 +53,12 @@ pub(super) struct Shared<T> {
 
 impl<T: Node> Shared<T> {
     pub(super) fn new(node: T) -> Self {
-        let mut look = ExprStats::default();
-        node.look(&mut look);
+        let mut stats = ExprStats::default();
+        node.collect_stats(&mut stats);
         Self {
             node: Rc::new(node),
-            size: look.size,
-            is_ground: !look.is_open,
+            size: stats.size,
+            is_ground: !stats.is_open,
         }
     }
 
@@ -66,10 +66,10 @@ impl<T: Node> Shared<T> {
     pub(super) fn change(&mut self, change: impl FnOnce(&mut T)) {
         let node = Rc::make_mut(&mut self.node);
         change(node);
-        let mut look = ExprStats::default();
-        node.look(&mut look);
-        self.size = look.size;
-        self.is_ground = !look.is_open;
+        let mut stats = ExprStats::default();
+        node.collect_stats(&mut stats);
+        self.size = stats.size;
+        self.is_ground = !stats.is_open;
     }
 
     pub(super) fn is_ground(&self) -> bool {
@@ -115,18 +115,18 @@ impl<T: Ord> Ord for Shared<T> {
 
 /// Syntax tree node that can be a part of a residual.
 pub(super) trait Node: Clone {
-    fn look(&self, look: &mut ExprStats);
+    fn collect_stats(&self, stats: &mut ExprStats);
 }
 
 impl Node for Expr {
-    fn look(&self, look: &mut ExprStats) {
-        visit::expr(self, look);
+    fn collect_stats(&self, stats: &mut ExprStats) {
+        visit::expr(self, stats);
     }
 }
 
 impl Node for Term {
-    fn look(&self, look: &mut ExprStats) {
-        visit::term(self, look);
+    fn collect_stats(&self, stats: &mut ExprStats) {
+        visit::term(self, stats);
     }
 }
 

@@ -12,7 +12,7 @@ use crate::syntax::{Expr, ExprTerms, Location, Term, TermValue, Var};
 use crate::{Policy, Value};
 
 /// Maximum edit distance, in characters, between a name and its suggested correction.
-const MOST_APART: usize = 3;
+const MAX_EDIT_DISTANCE: usize = 3;
 
 /// Maximum number of rules whose references are collected.
 const MAX_RULES: usize = 1000;
@@ -67,18 +67,18 @@ impl InputReferences {
     pub fn hints(&self, unknowns: &References, input: Option<&Value>) -> Vec<Hint> {
         let mut hints = Vec::new();
         for (path, location) in &self.0 {
-            if unknowns.touch(Root::Input, path) || is_there(path, input) {
+            if unknowns.overlap(Root::Input, path) || is_there(path, input) {
                 continue;
             }
-            let Some(meant) = unknowns.nearest(Root::Input, path, distance) else {
+            let Some(suggestion) = unknowns.nearest(Root::Input, path, distance) else {
                 continue;
             };
-            let rest = path.get(meant.len()..).unwrap_or_default();
+            let rest = path.get(suggestion.len()..).unwrap_or_default();
             let hint = Hint {
                 message: format!(
                     "{} undefined, did you mean {}?",
                     written(path),
-                    written(&[meant, rest].concat())
+                    written(&[suggestion, rest].concat())
                 ),
                 location: location.clone(),
             };
@@ -126,7 +126,7 @@ fn is_there(path: &[Value], input: Option<&Value>) -> bool {
 /// Returns the edit distance of two paths, if it is small enough for a suggestion.
 fn distance(one: &[Value], other: &[Value]) -> Option<usize> {
     let apart = levenshtein(&dotted(one), &dotted(other));
-    (1..=MOST_APART).contains(&apart).then_some(apart)
+    (1..=MAX_EDIT_DISTANCE).contains(&apart).then_some(apart)
 }
 
 /// Formats the reference with these names below `input`, in Rego syntax.

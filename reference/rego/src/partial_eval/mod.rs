@@ -67,7 +67,7 @@ pub struct PartialOptions {
 
 impl PartialOptions {
     /// Whether calls of nondeterministic functions remain in the residual.
-    fn holds(&self) -> bool {
+    fn preserves_nondeterministic_calls(&self) -> bool {
         !self.nondeterministic_builtins
     }
 }
@@ -175,7 +175,7 @@ impl PartialQuery {
         }
         Ok(Self {
             policy: policy.clone(),
-            named: named(&unit.body),
+            named: named_variables(&unit.body),
             shelf: AnalysisPool::default(),
             body: unit.body,
             written: unit.written.into_iter().collect(),
@@ -193,23 +193,26 @@ impl PartialQuery {
         evaluation: &mut Evaluation<'_>,
         options: &PartialOptions,
     ) -> Result<Residual, EvalError> {
-        let kept = self.shelf.take(&options.unknowns, options.holds());
+        let analysis = self.shelf.take(
+            &options.unknowns,
+            options.preserves_nondeterministic_calls(),
+        );
         let meter = evaluation.meter();
-        let mut solver = Solver::new(&self.policy, evaluation, &meter, options, kept);
+        let mut solver = Solver::new(&self.policy, evaluation, &meter, options, analysis);
         if let Some(tracer) = &mut evaluation.tracer {
             solver.watch = Some(TraceContext::new(&mut **tracer, &self.written));
         }
         let found = self.search(&mut solver);
         self.shelf.put(solver.into_analysis());
         // A value that was too large to become a term is missing in the result.
-        meter.sound().map_err(AbortReason::error)?;
+        meter.check_valid().map_err(AbortReason::error)?;
         found.map_err(|error| *error)
     }
 
     fn search<'p>(&'p self, solver: &mut Solver<'p>) -> Result<Residual, Box<EvalError>> {
         let named = &self.named;
         for name in named {
-            solver.bindings.give(0, name, name.clone());
+            solver.bindings.assign_name(0, name, name.clone());
         }
         let mut found: Vec<Vec<Saved>> = Vec::new();
         solver.trace_query(Op::Enter, &self.body);
@@ -219,13 +222,13 @@ impl PartialQuery {
                 let at = terms::nowhere();
                 for name in named {
                     let value = solver.bindings.lookup(0, name).into_term(&at, solver.meter);
-                    let own = terms::var(name, &at);
-                    if value != own {
-                        let equal = terms::call("eq", [own, value], &at);
+                    let variable = terms::var(name, &at);
+                    if value != variable {
+                        let equal = terms::call("eq", [variable, value], &at);
                         saved.push(Saved::expr(equal));
                     }
                 }
-                solver.grow(&saved)?;
+                solver.charge(&saved)?;
                 found.push(copy_propagation::references(saved));
             }
             Ok(())
@@ -245,7 +248,7 @@ impl PartialQuery {
 }
 
 /// Returns the variables that the author of a query named.
-fn named(body: &[Expr]) -> Vec<Var> {
+fn named_variables(body: &[Expr]) -> Vec<Var> {
     let names = body.iter().flat_map(terms::expr_vars);
     let names: BTreeSet<_> = names
         .filter(|name| !name.is_generated() && signature(&name.0).is_none())

@@ -16,7 +16,7 @@ use crate::syntax::{
 };
 
 /// Maximum number of alternatives that a negation expands inline; more become a support rule.
-const MAX_WAYS: usize = 16;
+const MAX_ALTERNATIVES: usize = 16;
 
 /// Maximum number of members of the domain of an `every` that is unrolled.
 const MAX_MEMBERS: usize = 32;
@@ -42,7 +42,7 @@ impl<'p> Solver<'p> {
         let mut bodies: Vec<Vec<Saved>> = Vec::new();
         let flow = run(self, &mut |solver| {
             if let Some(saved) = solver.typed(mark) {
-                solver.grow(&saved)?;
+                solver.charge(&saved)?;
                 bodies.push(saved);
             }
             Ok(())
@@ -59,7 +59,7 @@ impl<'p> Solver<'p> {
     pub(super) fn none_of(&mut self, bodies: &[Vec<Saved>], next: Continuation<'_, 'p>) -> Flow {
         let mut negated_terms = Vec::new();
         let mut supported = Vec::new();
-        let mut ways = 1_usize;
+        let mut combinations = 1_usize;
         for saved in bodies {
             if saved.is_empty() {
                 return Ok(());
@@ -67,12 +67,12 @@ impl<'p> Solver<'p> {
             let body = closed(saved);
             let is_own = |name: &Var| !self.bindings.is_saved(name);
             let locals = saved_vars(saved).iter().any(is_own);
-            let more = ways.saturating_mul(body.len());
-            let turns = body.iter().all(|expr| self.turns(expr));
-            if locals || more > MAX_WAYS || !turns {
+            let more = combinations.saturating_mul(body.len());
+            let is_negatable = body.iter().all(|expr| self.can_negate(expr));
+            if locals || more > MAX_ALTERNATIVES || !is_negatable {
                 supported.push(saved.clone());
             } else {
-                ways = more;
+                combinations = more;
                 negated_terms.push(body);
             }
         }
@@ -82,13 +82,13 @@ impl<'p> Solver<'p> {
             expr.negated = true;
             self.bindings.save(expr);
         }
-        let flow = self.each_turned(&negated_terms, next);
+        let flow = self.each_negated(&negated_terms, next);
         self.bindings.undo(mark);
         flow
     }
 
     /// Calls the continuation for each choice of one expression per body, with these negated.
-    fn each_turned(&mut self, bodies: &[Body], next: Continuation<'_, 'p>) -> Flow {
+    fn each_negated(&mut self, bodies: &[Body], next: Continuation<'_, 'p>) -> Flow {
         let Some((first, rest)) = bodies.split_first() else {
             return next(self);
         };
@@ -98,7 +98,7 @@ impl<'p> Solver<'p> {
             let mut expr = expr.clone();
             expr.negated = !expr.negated;
             self.bindings.save(expr);
-            let flow = self.each_turned(rest, next);
+            let flow = self.each_negated(rest, next);
             self.bindings.undo(mark);
             flow?;
         }
@@ -107,13 +107,13 @@ impl<'p> Solver<'p> {
 
     /// Whether an expression may be negated in place. Compilers evaluate nested operands of a call
     /// ahead of the expression, outside of its `not`, where undefined operands would fail.
-    fn turns(&self, expr: &Expr) -> bool {
+    fn can_negate(&self, expr: &Expr) -> bool {
         if !expr.with.is_empty() {
             return false;
         }
         match &expr.terms {
             ExprTerms::Term(term) => is_flat(term),
-            ExprTerms::Call(call) if terms::sides(call).is_some() => {
+            ExprTerms::Call(call) if terms::equality_operands(call).is_some() => {
                 call.iter().skip(1).all(is_flat)
             }
             ExprTerms::Call(call) => call.iter().skip(1).all(|term| match &term.value {
@@ -142,7 +142,7 @@ impl<'p> Solver<'p> {
         let steps = ["partial", &name].map(|step| terms::string(step, &location));
         let reference = terms::reference("data", steps, &location);
         if args.is_empty() {
-            return terms::holds(reference);
+            return terms::to_expr(reference);
         }
         let mut parts = thin_vec![reference];
         parts.extend(args);
@@ -186,17 +186,17 @@ impl<'p> Solver<'p> {
         let Some(members) = members else {
             return self.preserve_whole(frame, expr, next);
         };
-        let mut ways = 1_usize;
+        let mut combinations = 1_usize;
         let mut all = Vec::new();
         for (key, value) in members {
-            let key = every.key.as_ref().map(|own| (own, key));
-            let given = [key, Some((&every.value, value))];
+            let key = every.key.as_ref().map(|term| (term, key));
+            let bindings = [key, Some((&every.value, value))];
             let bodies = self.bodies(|solver, next| {
                 let mark = solver.bindings.checkpoint();
-                for (own, value) in given.into_iter().flatten() {
-                    if let TermValue::Var(own) = &own.value {
+                for (term, value) in bindings.into_iter().flatten() {
+                    if let TermValue::Var(var) = &term.value {
                         let name = solver.bindings.fresh();
-                        solver.bindings.give(frame, own, name.clone());
+                        solver.bindings.assign_name(frame, var, name.clone());
                         solver.bindings.bind(&name, Sym::Known(value));
                     }
                 }
@@ -207,9 +207,9 @@ impl<'p> Solver<'p> {
             if bodies.is_empty() {
                 return Ok(());
             }
-            ways = ways.saturating_mul(bodies.len());
-            if ways > MAX_WAYS && bodies.len() > 1 {
-                ways /= bodies.len();
+            combinations = combinations.saturating_mul(bodies.len());
+            if combinations > MAX_ALTERNATIVES && bodies.len() > 1 {
+                combinations /= bodies.len();
                 let rule = self.any_rule("__every", &bodies);
                 all.push(vec![vec![Saved::expr(rule)]]);
             } else {

@@ -31,10 +31,10 @@ impl<'p> Solver<'p> {
     ) -> Flow {
         let mark = self.bindings.checkpoint();
         if !expr.with.is_empty() {
-            self.settle(frame, expr);
+            self.save_equations(frame, expr);
         }
-        let kept = self.preserve_expr(frame, expr);
-        self.bindings.save(kept);
+        let preserved = self.preserve_expr(frame, expr);
+        self.bindings.save(preserved);
         let flow = next(self);
         self.bindings.undo(mark);
         flow
@@ -42,12 +42,12 @@ impl<'p> Solver<'p> {
 
     /// Saves equations, ahead of an expression, for its variables that are bound to unknown terms,
     /// which may have a different meaning within the expression.
-    fn settle(&mut self, frame: Frame, expr: &Expr) {
-        for own in all_vars(expr) {
-            if self.bindings.named(frame, &own).is_none() {
+    fn save_equations(&mut self, frame: Frame, expr: &Expr) {
+        for var in all_vars(expr) {
+            if self.bindings.assigned_name(frame, &var).is_none() {
                 continue;
             }
-            let Sym::Term(term) = self.bindings.lookup(frame, &own) else {
+            let Sym::Term(term) = self.bindings.lookup(frame, &var) else {
                 continue;
             };
             if matches!(term.value, TermValue::Var(_)) {
@@ -57,26 +57,29 @@ impl<'p> Solver<'p> {
             let left = terms::var(&name, &expr.location);
             self.bindings
                 .save(terms::call("eq", [left, term], &expr.location));
-            self.bindings.give(frame, &own, name);
+            self.bindings.assign_name(frame, &var, name);
         }
     }
 
     pub(super) fn preserve_body(&mut self, frame: Frame, body: &[Expr]) -> Body {
-        let mut kept: Body = ThinVec::with_capacity(body.len());
+        let mut preserved: Body = ThinVec::with_capacity(body.len());
         for expr in body {
             if super::solver::is_print(expr) {
                 continue;
             }
             let mut expr = self.preserve_expr(frame, expr);
-            expr.index = kept.len();
-            kept.push(expr);
+            expr.index = preserved.len();
+            preserved.push(expr);
         }
-        if kept.is_empty() {
+        if preserved.is_empty() {
             let location = body.first().map(|expr| expr.location.clone());
             let location = location.unwrap_or_else(terms::nowhere);
-            kept.push(terms::holds(terms::term(TermValue::Bool(true), &location)));
+            preserved.push(terms::to_expr(terms::term(
+                TermValue::Bool(true),
+                &location,
+            )));
         }
-        kept
+        preserved
     }
 
     pub(super) fn preserve_expr(&mut self, frame: Frame, expr: &Expr) -> Expr {
@@ -142,20 +145,20 @@ impl<'p> Solver<'p> {
             _ => first.clone(),
         };
         let operands = operands.iter().map(|term| self.preserve_term(frame, term));
-        let mut kept = thin_vec![first];
-        kept.extend(operands.collect::<Vec<_>>());
-        kept
+        let mut call = thin_vec![first];
+        call.extend(operands.collect::<Vec<_>>());
+        call
     }
 
     /// Translates a modifier of a preserved expression: what replaces rules also replaces their
     /// copies.
-    fn preserve_with(&mut self, frame: Frame, with: &With, kept: &mut ThinVec<With>) {
+    fn preserve_with(&mut self, frame: Frame, with: &With, preserved: &mut ThinVec<With>) {
         let value = match function(&with.value) {
             true => with.value.clone(),
             false => self.preserve_term(frame, &with.value),
         };
         let mut add = |target: Term| {
-            kept.push(With {
+            preserved.push(With {
                 target,
                 value: value.clone(),
                 location: with.location.clone(),
@@ -174,8 +177,8 @@ impl<'p> Solver<'p> {
             };
             node = child;
             if node.rules.is_some() {
-                let (own, rest) = path.split_at(length + 1);
-                let base = self.supported(own, &with.location);
+                let (prefix, rest) = path.split_at(length + 1);
+                let base = self.supported(prefix, &with.location);
                 let rest = rest
                     .iter()
                     .map(|step| terms::value(step, &with.location, self.meter));
@@ -211,12 +214,12 @@ impl<'p> Solver<'p> {
             value: terms::value(value, location, self.meter),
             location: location.clone(),
         };
-        if !self.unknowns.touch(Root::Input, &[]) {
+        if !self.unknowns.overlap(Root::Input, &[]) {
             found.push(one(&[], input));
         } else if !self.unknowns.cover(Root::Input, &[]) {
             for (key, value) in super::value_ref::members(input) {
                 let path = [key];
-                if !self.unknowns.touch(Root::Input, &path) {
+                if !self.unknowns.overlap(Root::Input, &path) {
                     found.push(one(&path, &value));
                 }
             }
@@ -231,9 +234,9 @@ impl<'p> Solver<'p> {
             TermValue::Var(_) if is_var(term, "input") || is_var(term, "data") => {
                 self.preserve_reference(frame, std::slice::from_ref(term), location)
             }
-            TermValue::Var(own) => self
+            TermValue::Var(var) => self
                 .bindings
-                .lookup(frame, own)
+                .lookup(frame, var)
                 .into_term(location, self.meter),
             TermValue::Ref(parts) => self.preserve_reference(frame, parts, location),
             TermValue::Array(items) => terms::term(
@@ -296,11 +299,11 @@ impl<'p> Solver<'p> {
 
     /// Preserves a closure: variables that first occur in it are local to it. The caller preserves
     /// a body before the terms that are built from it, in the order of their evaluation.
-    fn closed_in<T>(&mut self, keep: impl FnOnce(&mut Self) -> T) -> T {
+    fn closed_in<T>(&mut self, translate: impl FnOnce(&mut Self) -> T) -> T {
         let mark = self.bindings.checkpoint();
-        let kept = keep(self);
+        let result = translate(self);
         self.bindings.undo(mark);
-        kept
+        result
     }
 
     fn preserve_reference(&mut self, frame: Frame, parts: &[Term], location: &Location) -> Term {
@@ -326,8 +329,8 @@ impl<'p> Solver<'p> {
         let path = constants(steps);
         let mut node = Some(self.policy.module_set().root());
         for length in 0..=path.len() {
-            let (own, _) = path.split_at(length);
-            if self.unknowns.cover(Root::Data, own) {
+            let (prefix, _) = path.split_at(length);
+            if self.unknowns.cover(Root::Data, prefix) {
                 break;
             }
             let Some(here) = node else {
@@ -335,14 +338,14 @@ impl<'p> Solver<'p> {
             };
             let rest = steps.get(length..).unwrap_or_default();
             if here.rules.is_some() {
-                let base = self.supported(own, location);
+                let base = self.supported(prefix, location);
                 return terms::extended(base, rest.iter().cloned(), location);
             }
             let Some(step) = path.get(length) else {
                 if here.extent().is_empty() {
                     break;
                 }
-                let base = self.whole(PartialDocument::Document, own, location);
+                let base = self.partial_document(PartialDocument::Document, prefix, location);
                 return terms::extended(base, rest.iter().cloned(), location);
             };
             node = here.child(step).map(AsRef::as_ref);
@@ -352,34 +355,34 @@ impl<'p> Solver<'p> {
 
     /// Preserves a reference into the input, with the known part substituted.
     pub(super) fn preserve_input(&mut self, steps: &[Term], location: &Location) -> Term {
-        let plain = || terms::reference("input", steps.iter().cloned(), location);
+        let input_reference = || terms::reference("input", steps.iter().cloned(), location);
         if self.raw {
-            return plain();
+            return input_reference();
         }
         let path = constants(steps);
         let mut value = self.input.clone();
         for length in 0..=path.len() {
-            let (own, _) = path.split_at(length);
+            let (prefix, _) = path.split_at(length);
             let rest = steps.get(length..).unwrap_or_default();
-            if self.unknowns.cover(Root::Input, own) {
-                return plain();
+            if self.unknowns.cover(Root::Input, prefix) {
+                return input_reference();
             }
-            if !self.unknowns.below(Root::Input, own) {
+            if !self.unknowns.below(Root::Input, prefix) {
                 return match value {
                     Some(_) => {
-                        let base = self.whole(PartialDocument::Known, own, location);
+                        let base = self.partial_document(PartialDocument::Known, prefix, location);
                         terms::extended(base, rest.iter().cloned(), location)
                     }
                     None => undefined(location),
                 };
             }
             let Some(step) = path.get(length) else {
-                let base = self.whole(PartialDocument::Input, own, location);
+                let base = self.partial_document(PartialDocument::Input, prefix, location);
                 return terms::extended(base, rest.iter().cloned(), location);
             };
             value = value.and_then(|value| member(&value, step).cloned());
         }
-        plain()
+        input_reference()
     }
 }
 

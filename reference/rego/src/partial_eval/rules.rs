@@ -71,11 +71,11 @@ impl<'p> Solver<'p> {
     fn known_rules(&mut self, path: &[Value], walk: Walk<'_>, each: OnValue<'_, 'p>) -> Flow {
         let mut path = path.to_vec();
         let mut rest = walk;
-        while let Some((step, behind)) = rest.split()
+        while let Some((step, tail)) = rest.split()
             && let Sym::Known(key) = self.bindings.resolved(step.clone())
         {
             path.push(key);
-            rest = behind;
+            rest = tail;
         }
         match self.document(&path, walk.location)? {
             Some(value) => self.walk(Sym::Known(value), rest, each),
@@ -202,7 +202,7 @@ impl<'p> Solver<'p> {
             let Some((step, rest)) = walk.split() else {
                 return Ok(());
             };
-            return self.fits(step, key.clone(), walk.location, |solver| {
+            return self.if_unified(step, key.clone(), walk.location, |solver| {
                 solver.part(solution, path, rest, each)
             });
         }
@@ -210,13 +210,15 @@ impl<'p> Solver<'p> {
             return self.walk(solution.value.clone(), walk, each);
         }
         match walk.split() {
-            Some((step, rest)) => self.fits(step, solution.value.clone(), walk.location, |s| {
-                let member = match step {
-                    Sym::Known(_) => step.clone(),
-                    Sym::Term(_) => solution.value.clone(),
-                };
-                s.walk(member, rest, each)
-            }),
+            Some((step, rest)) => {
+                self.if_unified(step, solution.value.clone(), walk.location, |s| {
+                    let member = match step {
+                        Sym::Known(_) => step.clone(),
+                        Sym::Term(_) => solution.value.clone(),
+                    };
+                    s.walk(member, rest, each)
+                })
+            }
             None => Ok(()),
         }
     }
@@ -253,18 +255,18 @@ impl<'p> Solver<'p> {
         let mut branch = Some(rule.ast());
         while let Some(ast) = branch {
             branch = ast.else_rule.as_deref();
-            let mut own = Vec::new();
+            let mut solutions = Vec::new();
             let mark = self.bindings.checkpoint();
             let flow = self.none_of(&earlier, &mut |solver| {
-                solver.branch(rule, ast, (depth, mark), args, &mut own)
+                solver.branch(rule, ast, (depth, mark), args, &mut solutions)
             });
             self.bindings.undo(mark);
             flow?;
-            let is_sure = own.iter().any(|one| one.saved.is_empty());
+            let is_sure = solutions.iter().any(|one| one.saved.is_empty());
             if branch.is_some() {
-                earlier.extend(own.iter().map(|one| one.saved.clone()));
+                earlier.extend(solutions.iter().map(|one| one.saved.clone()));
             }
-            found.extend(own);
+            found.extend(solutions);
             if is_sure {
                 break;
             }
@@ -303,7 +305,7 @@ impl<'p> Solver<'p> {
             let Some(saved) = solver.typed(mark) else {
                 return Ok(());
             };
-            solver.grow(&saved)?;
+            solver.charge(&saved)?;
             found.push(Solution {
                 saved,
                 path,

@@ -59,7 +59,7 @@ pub(super) struct Solver<'p> {
     /// Rules that are not inlined.
     pub(super) opaque: References,
     /// Whether calls of nondeterministic functions remain in the residual.
-    pub(super) hold: bool,
+    pub(super) defer_nondeterministic: bool,
     pub(super) bindings: Bindings<'p>,
     pub(super) depends: Depends<'p>,
     pub(super) supports: Supports,
@@ -70,7 +70,7 @@ pub(super) struct Solver<'p> {
     pub(super) watch: Option<super::watch::TraceContext<'p>>,
     pub(super) meter: &'p Meter,
     concrete: GroundEvaluator<'p>,
-    pub(super) kept: Analysis,
+    pub(super) analysis: Analysis,
     steps: usize,
     terms: usize,
 }
@@ -81,19 +81,23 @@ impl<'p> Solver<'p> {
         evaluation: &crate::Evaluation<'e>,
         meter: &'p Meter,
         options: &super::PartialOptions,
-        mut kept: Analysis,
+        mut analysis: Analysis,
     ) -> Self {
-        let hold = options.holds();
+        let defer_nondeterministic = options.preserves_nondeterministic_calls();
         let unknowns = options.unknowns.clone();
-        let mut depends = Depends::new(policy.module_set(), unknowns.clone(), hold);
-        depends.rules = std::mem::take(&mut kept.rules);
+        let mut depends = Depends::new(
+            policy.module_set(),
+            unknowns.clone(),
+            defer_nondeterministic,
+        );
+        depends.rules = std::mem::take(&mut analysis.rules);
         Self {
             policy,
             documents: evaluation.documents,
             input: evaluation.input.clone(),
             opaque: options.disable_inlining.clone(),
-            hold,
-            bindings: Bindings::new(meter, std::mem::take(&mut kept.names)),
+            defer_nondeterministic,
+            bindings: Bindings::new(meter, std::mem::take(&mut analysis.names)),
             depends,
             supports: Supports::default(),
             raw: false,
@@ -102,7 +106,7 @@ impl<'p> Solver<'p> {
             unknowns,
             meter,
             concrete: GroundEvaluator::new(policy, evaluation, meter),
-            kept,
+            analysis,
             steps: 0,
             terms: 0,
         }
@@ -110,10 +114,10 @@ impl<'p> Solver<'p> {
 
     /// Ends the search, and returns the analysis for later searches with the same unknowns.
     pub(super) fn into_analysis(self) -> Analysis {
-        let mut kept = self.kept;
-        kept.rules = self.depends.rules;
-        kept.names = self.bindings.into_names();
-        kept
+        let mut analysis = self.analysis;
+        analysis.rules = self.depends.rules;
+        analysis.names = self.bindings.into_names();
+        analysis
     }
 
     /// Searches for all solutions of a list of expressions.
@@ -161,7 +165,7 @@ impl<'p> Solver<'p> {
     }
 
     /// Charges parts that are added to the residual.
-    pub(super) fn grow(&mut self, saved: &[Saved]) -> Flow {
+    pub(super) fn charge(&mut self, saved: &[Saved]) -> Flow {
         let sizes = saved.iter().map(Saved::size);
         self.terms += 1 + sizes.sum::<usize>();
         if self.terms > MAX_TERMS {
@@ -175,8 +179,8 @@ impl<'p> Solver<'p> {
         if matches!(expr.terms, ExprTerms::Some(_)) || is_print(expr) {
             return next(self);
         }
-        if let Some((prepared, given)) = self.concrete_form(frame, expr) {
-            return self.concrete(frame, (expr, &prepared), given, next);
+        if let Some((prepared, bindings)) = self.concrete_form(frame, expr) {
+            return self.concrete(frame, (expr, &prepared), bindings, next);
         }
         let mark = self.bindings.checkpoint();
         let flow = if !expr.with.is_empty() {
@@ -237,14 +241,14 @@ impl<'p> Solver<'p> {
         next: Continuation<'_, 'p>,
     ) -> Flow {
         let location = &left.location;
-        let wanted = self.wanted(frame, right);
-        self.side(frame, left, wanted.as_ref(), &mut |solver, left| {
-            let wanted = match &left {
+        let expected = self.expected_value(frame, right);
+        self.side(frame, left, expected.as_ref(), &mut |solver, left| {
+            let expected = match &left {
                 Sym::Known(value) => Some(Expectation::Is(value.clone())),
                 Sym::Term(_) => None,
             };
             let left = &left;
-            solver.side(frame, right, wanted.as_ref(), &mut |solver, right| {
+            solver.side(frame, right, expected.as_ref(), &mut |solver, right| {
                 let mark = solver.bindings.checkpoint();
                 let flow = match solver.unify(left.clone(), right, location) {
                     true => next(solver),
@@ -257,7 +261,7 @@ impl<'p> Solver<'p> {
     }
 
     /// Returns the value that the other side must have: that of a term known without evaluation.
-    fn wanted(&mut self, frame: Frame, term: &Term) -> Option<Expectation> {
+    fn expected_value(&mut self, frame: Frame, term: &Term) -> Option<Expectation> {
         match &term.value {
             TermValue::Ref(_)
             | TermValue::ArrayComprehension(_)
@@ -272,21 +276,21 @@ impl<'p> Solver<'p> {
         &mut self,
         frame: Frame,
         term: &'p Term,
-        wanted: Option<&Expectation>,
+        expected: Option<&Expectation>,
         each: OnValue<'_, 'p>,
     ) -> Flow {
         match &term.value {
-            TermValue::Ref(reference) => self.reference(frame, reference, wanted, each),
+            TermValue::Ref(reference) => self.reference(frame, reference, expected, each),
             TermValue::Var(_) if is_var(term, "input") || is_var(term, "data") => {
-                self.reference(frame, std::slice::from_ref(term), wanted, each)
+                self.reference(frame, std::slice::from_ref(term), expected, each)
             }
             TermValue::ArrayComprehension(_)
             | TermValue::SetComprehension(_)
             | TermValue::ObjectComprehension(_) => {
                 let mark = self.bindings.checkpoint();
-                let made = self.comprehension(frame, term)?;
-                let flow = match made {
-                    Some(made) => each(self, made),
+                let collected = self.comprehension(frame, term)?;
+                let flow = match collected {
+                    Some(collected) => each(self, collected),
                     None => Ok(()),
                 };
                 self.bindings.undo(mark);
@@ -311,20 +315,20 @@ impl<'p> Solver<'p> {
         let address = std::ptr::from_ref(term).addr();
         let prepared = (!self.depends(address, &equal)).then(|| self.prepared(address, &equal));
         if let Some(prepared) = prepared
-            && let Some((known, _)) = self.given(frame, &prepared)
+            && let Some((known, _)) = self.known_bindings(frame, &prepared)
         {
             let place = prepared.names().iter().position(|name| *name == value);
-            let wanted: Vec<_> = place.into_iter().collect();
-            let answers = self.concrete.answers(&prepared, &known, &wanted)?;
+            let targets: Vec<_> = place.into_iter().collect();
+            let answers = self.concrete.answers(&prepared, &known, &targets)?;
             let value = answers.into_iter().flatten().flatten().next();
             return Ok(value.map(Sym::Known));
         }
-        let kept = self.preserve_term(frame, term);
+        let preserved = self.preserve_term(frame, term);
         let name = self.bindings.fresh();
-        let own = terms::var(&name, &term.location);
-        let equal = terms::call("eq", [own.clone(), kept], &term.location);
+        let variable = terms::var(&name, &term.location);
+        let equal = terms::call("eq", [variable.clone(), preserved], &term.location);
         self.bindings.save(equal);
-        Ok(Some(Sym::Term(own)))
+        Ok(Some(Sym::Term(variable)))
     }
 
     /// Substitutes the bindings of the variables of a term.
@@ -360,7 +364,7 @@ impl<'p> Solver<'p> {
                 TermValue::Var(name) if self.bindings.is_free(name) => Ok(()),
                 _ => {
                     let mark = self.bindings.checkpoint();
-                    let mut expr = terms::holds(term);
+                    let mut expr = terms::to_expr(term);
                     expr.location = location.clone();
                     self.bindings.save(expr);
                     let flow = next(self);
@@ -374,24 +378,24 @@ impl<'p> Solver<'p> {
     /// Whether an expression depends on something unknown.
     fn depends(&mut self, address: usize, expr: &Expr) -> bool {
         let depends = &mut self.depends;
-        let known = self.kept.dependent.entry(address);
+        let known = self.analysis.dependent.entry(address);
         *known.or_insert_with(|| depends.expr(expr))
     }
 
     /// Returns an expression prepared for the machine.
     fn prepared(&mut self, address: usize, expr: &Expr) -> Arc<Prepared> {
-        let known = self.kept.prepared.entry(address);
+        let known = self.analysis.prepared.entry(address);
         let prepared = known.or_insert_with(|| Arc::new(Prepared::new(expr)));
         prepared.clone()
     }
 
     /// Returns the slots of an expression that have known values, and those that are free; `None`
     /// if a variable is bound to something unknown.
-    fn given(&mut self, frame: Frame, prepared: &Prepared) -> Option<Args> {
+    fn known_bindings(&mut self, frame: Frame, prepared: &Prepared) -> Option<Args> {
         let mut known = SmallVec::new();
         let mut free = SmallVec::new();
-        for (slot, own) in prepared.names().iter().enumerate() {
-            match self.bindings.var_state(frame, own) {
+        for (slot, var) in prepared.names().iter().enumerate() {
+            match self.bindings.var_state(frame, var) {
                 VarState::Free => free.push(slot),
                 VarState::Known(value) => known.push((slot, value)),
                 VarState::Unknown => return None,
@@ -407,8 +411,8 @@ impl<'p> Solver<'p> {
             return None;
         }
         let prepared = self.prepared(address, expr);
-        let given = self.given(frame, &prepared)?;
-        Some((prepared, given))
+        let known_bindings = self.known_bindings(frame, &prepared)?;
+        Some((prepared, known_bindings))
     }
 
     /// Whether the modifiers of an expression replace everything unknown by known values.
@@ -417,11 +421,11 @@ impl<'p> Solver<'p> {
             return false;
         }
         let address = std::ptr::from_ref(expr).addr();
-        if let Some(known) = self.kept.replaced.get(&address) {
+        if let Some(known) = self.analysis.replaced.get(&address) {
             return *known;
         }
         let found = self.replaces(expr);
-        self.kept.replaced.insert(address, found);
+        self.analysis.replaced.insert(address, found);
         found
     }
 
@@ -434,10 +438,10 @@ impl<'p> Solver<'p> {
             }
         }
         let module_set = self.policy.module_set();
-        let mut bare = expr.clone();
-        bare.with.clear();
-        let mut depends = Depends::new(module_set, unknowns, self.hold);
-        !depends.expr(&bare) && !expr.with.iter().any(|with| self.depends.term(&with.value))
+        let mut unmodified = expr.clone();
+        unmodified.with.clear();
+        let mut depends = Depends::new(module_set, unknowns, self.defer_nondeterministic);
+        !depends.expr(&unmodified) && !expr.with.iter().any(|with| self.depends.term(&with.value))
     }
 
     /// Evaluates an expression with the machine.
@@ -448,7 +452,7 @@ impl<'p> Solver<'p> {
         (known, free): Args,
         next: Continuation<'_, 'p>,
     ) -> Flow {
-        let own = match free.is_empty() {
+        let named = match free.is_empty() {
             true => BTreeSet::new(),
             false => terms::expr_vars(expr),
         };
@@ -458,7 +462,7 @@ impl<'p> Solver<'p> {
             .filter(|slot| {
                 names
                     .get(*slot)
-                    .is_some_and(|name| !name.is_wildcard() && own.contains(name))
+                    .is_some_and(|name| !name.is_wildcard() && named.contains(name))
             })
             .collect();
         let answers = self.concrete.answers(prepared, &known, &outputs)?;
@@ -466,8 +470,8 @@ impl<'p> Solver<'p> {
             self.step()?;
             let mark = self.bindings.checkpoint();
             for (slot, value) in outputs.iter().zip(answer) {
-                if let (Some(own), Some(value)) = (names.get(*slot), value) {
-                    let name = self.bindings.name(frame, own);
+                if let (Some(var), Some(value)) = (names.get(*slot), value) {
+                    let name = self.bindings.name(frame, var);
                     self.bindings.bind(&name, Sym::Known(value));
                 }
             }
@@ -502,12 +506,12 @@ impl<'p> Solver<'p> {
         known: &[(Var, Value)],
     ) -> Result<Vec<Value>, Box<EvalError>> {
         let prepared = Prepared::new(expr);
-        let slot = |sought: &Var| prepared.names().iter().position(|name| name == sought);
+        let slot = |var: &Var| prepared.names().iter().position(|name| name == var);
         let known = known.iter();
         let known = known.filter_map(|(name, value)| Some((slot(name)?, value.clone())));
         let known: Vec<_> = known.collect();
-        let wanted: Vec<_> = slot(&Var("$value".into())).into_iter().collect();
-        let answers = self.concrete.answers(&prepared, &known, &wanted)?;
+        let targets: Vec<_> = slot(&Var("$value".into())).into_iter().collect();
+        let answers = self.concrete.answers(&prepared, &known, &targets)?;
         Ok(answers.into_iter().flatten().flatten().collect())
     }
 
@@ -532,7 +536,7 @@ impl Expectation {
     pub(super) fn accepts(&self, value: &Value) -> bool {
         match self {
             Self::Truthy => *value != Value::Bool(false),
-            Self::Is(wanted) => wanted == value,
+            Self::Is(expected) => expected == value,
         }
     }
 }

@@ -54,7 +54,7 @@ pub(super) enum PartialDocument {
 pub(super) struct Supports {
     entries: BTreeMap<Vec<Value>, Entry>,
     documents: BTreeMap<(PartialDocument, Vec<Value>, bool), Vec<Value>>,
-    made: BTreeSet<Vec<Value>>,
+    built: BTreeSet<Vec<Value>>,
 }
 
 impl Supports {
@@ -88,11 +88,11 @@ impl Supports {
             _ => None,
         })?;
         let location = &head.location;
-        let own = original
+        let prefix = original
             .iter()
             .map(|step| terms::value(step, location, meter));
         let rest = steps.get(copy.len()..).unwrap_or_default().iter().cloned();
-        let steps = own.chain(rest);
+        let steps = prefix.chain(rest);
         Some(std::iter::once(head.clone()).chain(steps).collect())
     }
 }
@@ -121,19 +121,19 @@ impl<'p> Solver<'p> {
     }
 
     /// Returns a reference to a partially known document.
-    pub(super) fn whole(
+    pub(super) fn partial_document(
         &mut self,
-        made: PartialDocument,
+        kind: PartialDocument,
         path: &[Value],
         location: &Location,
     ) -> Term {
-        let key = (made, path.to_vec(), self.raw);
+        let key = (kind, path.to_vec(), self.raw);
         let place = match self.supports.documents.get(&key) {
             Some(place) => place.clone(),
             None => {
                 let name = format!("__doc{}__", self.bindings.number());
                 let place = vec![Value::from(PACKAGE), Value::from(name)];
-                let entry = Entry::Whole(made, path.to_vec(), self.raw);
+                let entry = Entry::Whole(kind, path.to_vec(), self.raw);
                 self.supports.entries.insert(place.clone(), entry);
                 self.supports.documents.insert(key, place.clone());
                 place
@@ -162,10 +162,10 @@ impl<'p> Solver<'p> {
                 let Some(entry) = self.supports.entries.remove(place) else {
                     continue;
                 };
-                if !self.supports.made.insert(place.to_vec()) {
+                if !self.supports.built.insert(place.to_vec()) {
                     continue;
                 }
-                for (package, rule) in self.made(place, entry) {
+                for (package, rule) in self.build_rules(place, entry) {
                     let mut branch = Some(&rule);
                     while let Some(rule) = branch {
                         visit::rule(rule, &mut DataReferences(&mut open));
@@ -182,10 +182,10 @@ impl<'p> Solver<'p> {
     }
 
     /// Creates the rules of an entry, each with its package.
-    fn made(&mut self, place: &[Value], entry: Entry) -> Vec<(Vec<Value>, Rule)> {
+    fn build_rules(&mut self, place: &[Value], entry: Entry) -> Vec<(Vec<Value>, Rule)> {
         let partial = vec![Value::from(PACKAGE)];
         let mark = self.bindings.checkpoint();
-        let made = match entry {
+        let built = match entry {
             Entry::Rules(rules) => rules
                 .into_iter()
                 .map(|rule| (partial.clone(), rule))
@@ -198,10 +198,10 @@ impl<'p> Solver<'p> {
                 let all = sets.into_iter().flatten().flat_map(|set| set.all());
                 all.map(|rule| self.copy(rule)).collect()
             }
-            Entry::Whole(made, path, raw) => {
+            Entry::Whole(kind, path, raw) => {
                 self.raw = raw;
                 let name = place.last().and_then(Value::as_str).unwrap_or_default();
-                let rules = self.members(made, &path, &Var(name.into()));
+                let rules = self.members(kind, &path, &Var(name.into()));
                 rules
                     .into_iter()
                     .map(|rule| (partial.clone(), rule))
@@ -210,7 +210,7 @@ impl<'p> Solver<'p> {
         };
         self.raw = false;
         self.bindings.undo(mark);
-        made
+        built
     }
 
     /// Copies a rule and returns it with its package.
@@ -220,24 +220,25 @@ impl<'p> Solver<'p> {
         let first = &rule.ast().head;
         let mut branch = Some(rule.ast());
         while let Some(ast) = branch {
-            for (own, other) in first.args.iter().zip(&ast.head.args) {
-                if let (TermValue::Var(own), TermValue::Var(other)) = (&own.value, &other.value)
-                    && own != other
+            for (parameter, other) in first.args.iter().zip(&ast.head.args) {
+                if let (TermValue::Var(parameter), TermValue::Var(other)) =
+                    (&parameter.value, &other.value)
+                    && parameter != other
                 {
-                    let name = self.bindings.name(frame, own);
-                    self.bindings.give(frame, other, name);
+                    let name = self.bindings.name(frame, parameter);
+                    self.bindings.assign_name(frame, other, name);
                 }
             }
             chain.push(self.copy_branch(frame, ast));
             branch = ast.else_rule.as_deref();
         }
-        let copied = chain.into_iter().rev().reduce(|behind, mut rule| {
-            rule.else_rule = Some(Box::new(behind));
+        let copied = chain.into_iter().rev().reduce(|else_rule, mut rule| {
+            rule.else_rule = Some(Box::new(else_rule));
             rule
         });
         let mut package = self.copies();
-        let own = rule.reference.get(1..rule.package).unwrap_or_default();
-        package.extend(constants(own));
+        let original_package = rule.reference.get(1..rule.package).unwrap_or_default();
+        package.extend(constants(original_package));
         (package, copied.unwrap_or_else(|| rule.ast().clone()))
     }
 
@@ -306,12 +307,12 @@ impl<'p> Solver<'p> {
     }
 
     /// Returns the rules for the members of a document.
-    fn members(&mut self, made: PartialDocument, path: &[Value], name: &Var) -> Vec<Rule> {
+    fn members(&mut self, kind: PartialDocument, path: &[Value], name: &Var) -> Vec<Rule> {
         let location = &terms::nowhere();
-        if made == PartialDocument::Known {
+        if kind == PartialDocument::Known {
             return self.known(path, name);
         }
-        let (node, base) = match made {
+        let (node, base) = match kind {
             PartialDocument::Document => {
                 let node: Option<&'p Node> = self.policy.module_set().find(path);
                 let base = path
@@ -321,12 +322,12 @@ impl<'p> Solver<'p> {
             }
             PartialDocument::Input | PartialDocument::Known => (None, self.input_at(path)),
         };
-        let keys = match made {
+        let keys = match kind {
             PartialDocument::Document => self.keys(path, node, base.as_ref()),
             PartialDocument::Input | PartialDocument::Known => self.input_keys(path, base.as_ref()),
         };
         let members = Var(name.0.replace("__doc", "__members").into());
-        let own = var(&members, location);
+        let members_var = var(&members, location);
         let mut rules = Vec::new();
         for key in keys {
             let child = node.and_then(|node| node.child(&key));
@@ -338,7 +339,7 @@ impl<'p> Solver<'p> {
             let steps: Vec<_> = steps
                 .map(|step| terms::value(step, location, self.meter))
                 .collect();
-            let from = match made {
+            let from = match kind {
                 PartialDocument::Document => self.preserve_document(&steps, location),
                 PartialDocument::Input | PartialDocument::Known => {
                     self.preserve_input(&steps, location)
@@ -347,7 +348,7 @@ impl<'p> Solver<'p> {
             let value = var(&self.bindings.fresh(), location);
             let step = terms::value(&key, location, self.meter);
             let mut head = head(
-                thin_vec![own.clone(), step.clone()],
+                thin_vec![members_var.clone(), step.clone()],
                 ThinVec::new(),
                 value.clone(),
                 location,
@@ -358,8 +359,8 @@ impl<'p> Solver<'p> {
         }
         if rules.is_empty() {
             let empty = term(TermValue::Object(ThinVec::new()), location);
-            let head = head(thin_vec![own], ThinVec::new(), empty, location);
-            let holds = terms::holds(term(TermValue::Bool(true), location));
+            let head = head(thin_vec![members_var], ThinVec::new(), empty, location);
+            let holds = terms::to_expr(term(TermValue::Bool(true), location));
             rules.push(rule(head, thin_vec![holds], location));
         }
         let steps = [PACKAGE, &members.0].map(|step| terms::string(step, location));

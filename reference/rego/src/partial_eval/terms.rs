@@ -86,20 +86,20 @@ pub(super) fn reference(
 
 /// Returns a variable of this name. The names at the start of most references and calls are cached.
 fn name(text: &str) -> Var {
-    static USUAL: LazyLock<[Var; 3]> =
+    static COMMON_NAMES: LazyLock<[Var; 3]> =
         LazyLock::new(|| ["input", "data", "eq"].map(|name| Var(name.into())));
-    let known = USUAL.iter().find(|name| *name.0 == *text);
+    let known = COMMON_NAMES.iter().find(|name| *name.0 == *text);
     known.cloned().unwrap_or_else(|| Var(text.into()))
 }
 
 /// Converts a value to a term, charged for its expanded size: terms share nothing. A value that is
 /// too large becomes `null`, and the evaluation fails at its next step.
 pub(super) fn value(value: &Value, location: &Location, meter: &Meter) -> Term {
-    let made = match meter.unfolds(value) {
+    let converted = match meter.unfolds(value) {
         true => of_value(value, location),
         false => TermValue::Null,
     };
-    term(made, location)
+    term(converted, location)
 }
 
 /// Appends steps to a term.
@@ -144,7 +144,7 @@ pub(super) fn call<const N: usize>(name: &str, operands: [Term; N], location: &L
 }
 
 /// Returns the two operands of an `eq` call.
-pub(super) fn sides(call: &[Term]) -> Option<(&Term, &Term)> {
+pub(super) fn equality_operands(call: &[Term]) -> Option<(&Term, &Term)> {
     let [_, left, right] = call else {
         return None;
     };
@@ -155,7 +155,7 @@ pub(super) fn sides(call: &[Term]) -> Option<(&Term, &Term)> {
 }
 
 /// Converts a term to an expression.
-pub(super) fn holds(term: Term) -> Expr {
+pub(super) fn to_expr(term: Term) -> Expr {
     let location = term.location.clone();
     match term.value {
         TermValue::Call(parts) => expr(ExprTerms::Call(parts), &location),

@@ -35,21 +35,21 @@ impl Solver<'_> {
         let saved = self.bindings.since(mark);
         let mut unclear = false;
         for part in &saved {
-            match self.glance(part) {
+            match self.quick_check(part) {
                 QuickCheck::Never => return None,
                 QuickCheck::Fits => {}
                 QuickCheck::Unclear => unclear = true,
             }
         }
         match unclear {
-            true => self.judged(saved, mark),
+            true => self.prune_with_type_checker(saved, mark),
             false => Some(saved),
         }
     }
 
     /// Prunes the saved parts with the type checker of the compiler.
-    fn judged(&self, saved: Vec<Saved>, mark: Checkpoint) -> Option<Vec<Saved>> {
-        let around = self.around(&saved, mark);
+    fn prune_with_type_checker(&self, saved: Vec<Saved>, mark: Checkpoint) -> Option<Vec<Saved>> {
+        let around = self.untyped_outer_variables(&saved, mark);
         if self.compiles(&around, &saved) {
             return Some(saved);
         }
@@ -63,18 +63,20 @@ impl Solver<'_> {
             return None;
         }
         // An expression with a type error never holds, so that its negation does.
-        let fits = |part: &Saved| {
-            let mut beside = sure.clone();
-            beside.push(part.clone());
-            self.compiles(&around, &beside)
+        let type_checks = |part: &Saved| {
+            let mut body = sure.clone();
+            body.push(part.clone());
+            self.compiles(&around, &body)
         };
-        let kept = saved.iter().filter(|part| !is_negated(part) || fits(part));
-        Some(kept.cloned().collect())
+        let retained = saved
+            .iter()
+            .filter(|part| !is_negated(part) || type_checks(part));
+        Some(retained.cloned().collect())
     }
 
     /// Returns expressions that give an unknown type to the variables of a body that are bound
     /// outside of it.
-    fn around(&self, saved: &[Saved], mark: Checkpoint) -> Body {
+    fn untyped_outer_variables(&self, saved: &[Saved], mark: Checkpoint) -> Body {
         let names = saved_vars(saved).into_iter();
         let names = names.filter(|name| self.bindings.is_older_than(name, mark));
         let at = terms::nowhere();
@@ -91,11 +93,15 @@ impl Solver<'_> {
         let mut body = Body::from(around);
         for (at, part) in saved.iter().enumerate() {
             match part {
-                Saved::Expr(expr) if self.is_own(expr) => {}
+                Saved::Expr(expr) if self.calls_support_rule(expr) => {}
                 Saved::Expr(expr) => body.push(Expr::clone(expr)),
                 Saved::Defined(term) => {
-                    let own = terms::var(&Var(format!("$defined{at}").into()), &term.location);
-                    body.push(terms::call("eq", [own, Term::clone(term)], &term.location));
+                    let variable = terms::var(&Var(format!("$defined{at}").into()), &term.location);
+                    body.push(terms::call(
+                        "eq",
+                        [variable, Term::clone(term)],
+                        &term.location,
+                    ));
                 }
             }
         }
@@ -107,7 +113,7 @@ impl Solver<'_> {
     }
 
     /// Whether an expression calls a generated support rule, which accepts any arguments.
-    fn is_own(&self, expr: &Expr) -> bool {
+    fn calls_support_rule(&self, expr: &Expr) -> bool {
         let ExprTerms::Call(call) = &expr.terms else {
             return false;
         };
@@ -116,7 +122,7 @@ impl Solver<'_> {
             && self.supports.original(name, self.meter).is_none()
     }
 
-    fn glance(&self, part: &Saved) -> QuickCheck {
+    fn quick_check(&self, part: &Saved) -> QuickCheck {
         let expr = match part {
             Saved::Defined(term) if matches!(term.value, TermValue::Ref(_)) => {
                 return QuickCheck::Fits;
@@ -138,13 +144,13 @@ impl Solver<'_> {
             };
         }
         let name = operator(call).and_then(dotted).unwrap_or_default();
-        match self.glance_call(&name, operands(expr)) {
+        match self.quick_check_call(&name, operands(expr)) {
             QuickCheck::Never if expr.negated => QuickCheck::Unclear,
             glance => glance,
         }
     }
 
-    fn glance_call(&self, name: &str, operands: &[Term]) -> QuickCheck {
+    fn quick_check_call(&self, name: &str, operands: &[Term]) -> QuickCheck {
         let Some(Type::Function(of)) = signature(name).map(|signature| &signature.of) else {
             return QuickCheck::Unclear;
         };
@@ -155,9 +161,9 @@ impl Solver<'_> {
                     _ => return QuickCheck::Unclear,
                 }
             };
-            let wanted = of.args.get(place).or(of.result.as_ref());
-            let wanted = wanted.and_then(|wanted| wanted.of.as_ref());
-            if wanted.is_some() && !fits(Some(&Type::of(&value)), wanted) {
+            let expected = of.args.get(place).or(of.result.as_ref());
+            let expected = expected.and_then(|expected| expected.of.as_ref());
+            if expected.is_some() && !fits(Some(&Type::of(&value)), expected) {
                 return match value {
                     // The type of a value accepts sets for arrays, unlike the compiler.
                     Value::Array(_) | Value::Object(_) | Value::Set(_) => QuickCheck::Unclear,

@@ -68,7 +68,7 @@ impl Solver<'_> {
     fn unify_terms(&mut self, left: Term, right: Term, location: &Location) -> bool {
         if left == right && !any_var(&left, |name| self.bindings.is_free(name)) {
             if matches!(left.value, TermValue::Ref(_) | TermValue::Call(_)) {
-                self.bindings.demand(left);
+                self.bindings.require_defined(left);
             }
             return true;
         }
@@ -92,8 +92,8 @@ impl Solver<'_> {
                     keys.collect::<Option<Vec<_>>>()
                 };
                 match (keys(lefts), keys(rights)) {
-                    (Some(own), Some(other)) => {
-                        own == other
+                    (Some(member), Some(other)) => {
+                        member == other
                             && lefts.iter().zip(rights).all(|((_, left), (_, right))| {
                                 let (left, right) = (left.clone(), right.clone());
                                 self.unify(Sym::from(left), Sym::from(right), location)
@@ -130,7 +130,7 @@ impl Solver<'_> {
             return true;
         }
         if is_call && self.is_inlined(&to) {
-            self.bindings.demand(to.clone());
+            self.bindings.require_defined(to.clone());
             self.bindings.bind(name, Sym::Term(to));
             return true;
         }

@@ -50,7 +50,7 @@ impl References {
     pub fn parse<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<Self, Errors> {
         let mut places = Vec::new();
         for text in texts {
-            if let Some(place) = plain(text) {
+            if let Some(place) = parse_dotted(text) {
                 places.push(place);
                 continue;
             }
@@ -83,7 +83,7 @@ impl References {
     }
 
     /// Whether one of the references is at a path, above it or below it.
-    pub(super) fn touch(&self, root: Root, path: &[Value]) -> bool {
+    pub(super) fn overlap(&self, root: Root, path: &[Value]) -> bool {
         self.cover(root, path) || self.below(root, path)
     }
 
@@ -118,19 +118,19 @@ impl References {
 
     /// Returns the references without those at a path and below it.
     pub(super) fn without(&self, root: Root, path: &[Value]) -> Self {
-        let kept = self
+        let retained = self
             .places
             .iter()
             .filter(|place| place.root != root || !place.steps.starts_with(path));
         Self {
-            places: kept.cloned().collect(),
+            places: retained.cloned().collect(),
         }
     }
 }
 
 /// Parses the usual notation, names with dots between them; `None` for anything else, or if a name
 /// may be a keyword.
-fn plain(text: &str) -> Option<UnknownPath> {
+fn parse_dotted(text: &str) -> Option<UnknownPath> {
     let mut names = text.split('.');
     let root = match names.next()? {
         "input" => Root::Input,

@@ -19,7 +19,7 @@ use crate::syntax::{Location, Term, TermValue};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Walk<'w> {
     pub(super) steps: &'w [Sym],
-    pub(super) wanted: Option<&'w Expectation>,
+    pub(super) expected: Option<&'w Expectation>,
     pub(super) location: &'w Location,
 }
 
@@ -37,8 +37,8 @@ impl<'w> Walk<'w> {
 
     /// Whether a value satisfies the expectation; always true if steps remain.
     pub(super) fn accepts(self, value: &Sym) -> bool {
-        match (value, self.wanted) {
-            (Sym::Known(value), Some(wanted)) if self.steps.is_empty() => wanted.accepts(value),
+        match (value, self.expected) {
+            (Sym::Known(value), Some(expected)) if self.steps.is_empty() => expected.accepts(value),
             _ => true,
         }
     }
@@ -50,7 +50,7 @@ impl<'p> Solver<'p> {
         &mut self,
         frame: Frame,
         reference: &'p [Term],
-        wanted: Option<&Expectation>,
+        expected: Option<&Expectation>,
         each: OnValue<'_, 'p>,
     ) -> Flow {
         if let Some(known) = self.unknown_input(reference) {
@@ -62,7 +62,7 @@ impl<'p> Solver<'p> {
         let steps: Vec<_> = steps.iter().map(|step| self.plug(frame, step)).collect();
         let walk = Walk {
             steps: &steps,
-            wanted,
+            expected,
             location: &head.location,
         };
         if is_var(head, "data") {
@@ -81,10 +81,10 @@ impl<'p> Solver<'p> {
     /// Returns the residual term for a constant reference into an unknown part of the input.
     fn unknown_input(&mut self, reference: &'p [Term]) -> Option<Arc<Term>> {
         let place = (reference.as_ptr().addr(), reference.len());
-        if let Some(known) = self.kept.inputs.get(&place) {
+        if let Some(known) = self.analysis.inputs.get(&place) {
             return known.clone();
         }
-        let made = || {
+        let convert = || {
             let (head, steps) = reference.split_first()?;
             let path = constants(steps);
             let is_constant = path.len() == steps.len();
@@ -97,9 +97,9 @@ impl<'p> Solver<'p> {
                 .map(|step| terms::value(step, location, self.meter));
             Some(Arc::new(terms::reference("input", steps, location)))
         };
-        let made = made();
-        self.kept.inputs.insert(place, made.clone());
-        made
+        let converted = convert();
+        self.analysis.inputs.insert(place, converted.clone());
+        converted
     }
 
     /// Follows steps into a value.
@@ -116,7 +116,7 @@ impl<'p> Solver<'p> {
             TermValue::Array(items) => {
                 let items: Vec<_> = items.iter().enumerate().collect();
                 for (index, item) in items {
-                    self.fits(step, Sym::Known(Value::from(index)), walk.location, |s| {
+                    self.if_unified(step, Sym::Known(Value::from(index)), walk.location, |s| {
                         s.walk(Sym::from(item.clone()), rest, each)
                     })?;
                 }
@@ -124,7 +124,7 @@ impl<'p> Solver<'p> {
             }
             TermValue::Object(members) => {
                 for (key, item) in members {
-                    self.fits(step, Sym::from(key.clone()), walk.location, |s| {
+                    self.if_unified(step, Sym::from(key.clone()), walk.location, |s| {
                         s.walk(Sym::from(item.clone()), rest, each)
                     })?;
                 }
@@ -133,7 +133,7 @@ impl<'p> Solver<'p> {
             TermValue::Set(members) => {
                 for item in members {
                     let item = Sym::from(item.clone());
-                    self.fits(step, item.clone(), walk.location, |s| {
+                    self.if_unified(step, item.clone(), walk.location, |s| {
                         s.walk(item.clone(), rest, each)
                     })?;
                 }
@@ -161,7 +161,7 @@ impl<'p> Solver<'p> {
         }
         for (key, item) in members(value) {
             self.step()?;
-            self.fits(&Sym::Known(key), step.clone(), rest.location, |solver| {
+            self.if_unified(&Sym::Known(key), step.clone(), rest.location, |solver| {
                 solver.walk(Sym::Known(item.clone()), rest, each)
             })?;
         }
@@ -169,7 +169,7 @@ impl<'p> Solver<'p> {
     }
 
     /// Calls the continuation for the case that a step is equal to a key, if it can be.
-    pub(super) fn fits(
+    pub(super) fn if_unified(
         &mut self,
         step: &Sym,
         key: Sym,
@@ -220,7 +220,7 @@ impl<'p> Solver<'p> {
             let node = node.and_then(|node| node.child(&key)).map(AsRef::as_ref);
             path.push(key);
             let flow = match (node, base) {
-                (None, None) if !self.unknowns.touch(Root::Data, path) => Ok(()),
+                (None, None) if !self.unknowns.overlap(Root::Data, path) => Ok(()),
                 _ => self.data(path, node, base, rest, each),
             };
             path.pop();
@@ -231,7 +231,7 @@ impl<'p> Solver<'p> {
             let base = base.and_then(|base| stored(base, &key));
             let node = node.and_then(|node| node.child(&key)).map(AsRef::as_ref);
             path.push(key.clone());
-            let flow = self.fits(&Sym::Known(key), step.clone(), walk.location, |solver| {
+            let flow = self.if_unified(&Sym::Known(key), step.clone(), walk.location, |solver| {
                 solver.data(path, node, base, rest, each)
             });
             path.pop();
@@ -311,7 +311,7 @@ impl<'p> Solver<'p> {
                 None => Ok(()),
             };
         }
-        let whole = self.whole(PartialDocument::Document, path, location);
+        let whole = self.partial_document(PartialDocument::Document, path, location);
         each(self, Sym::Term(whole))
     }
 
@@ -363,7 +363,7 @@ impl<'p> Solver<'p> {
             };
         }
         let Some((step, rest)) = walk.split() else {
-            let whole = self.whole(PartialDocument::Input, path, walk.location);
+            let whole = self.partial_document(PartialDocument::Input, path, walk.location);
             return each(self, Sym::Term(whole));
         };
         if let Sym::Known(key) = self.bindings.resolved(step.clone()) {
@@ -376,7 +376,7 @@ impl<'p> Solver<'p> {
         for key in self.input_keys(path, value) {
             let value = value.and_then(|value| member(value, &key));
             path.push(key.clone());
-            let flow = self.fits(step, Sym::Known(key), walk.location, |solver| {
+            let flow = self.if_unified(step, Sym::Known(key), walk.location, |solver| {
                 solver.input(path, value, rest, each)
             });
             path.pop();
@@ -387,8 +387,8 @@ impl<'p> Solver<'p> {
 
     /// Returns the keys of all documents below a path of the input.
     pub(super) fn input_keys(&self, path: &[Value], value: Option<&Value>) -> Vec<Value> {
-        let own = value.into_iter().flat_map(members).map(|(key, _)| key);
-        let mut keys: Vec<_> = own.collect();
+        let base_keys = value.into_iter().flat_map(members).map(|(key, _)| key);
+        let mut keys: Vec<_> = base_keys.collect();
         add_new(&mut keys, self.unknowns.under(Root::Input, path));
         keys
     }

@@ -177,7 +177,7 @@ struct Quoted<'a>(&'a str);
 
 impl Display for Quoted<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let mut plain = 0;
+        let mut start = 0;
         for (position, c) in self.0.char_indices() {
             if matches!(c, ' ' | '!' | '#'..='[' | ']'..='~') {
                 continue;
@@ -193,20 +193,20 @@ impl Display for Quoted<'_> {
                 '\u{c}' => "\\f".to_owned(),
                 '\r' => "\\r".to_owned(),
                 c if c.is_ascii() => format!("\\x{:02x}", u32::from(c)),
-                c if is_shown(c) => continue,
+                c if is_printable(c) => continue,
                 c if u32::from(c) < 0x10000 => format!("\\u{:04x}", u32::from(c)),
                 c => format!("\\U{:08x}", u32::from(c)),
             };
-            f.write_str(self.0.get(plain..position).unwrap_or_default())?;
+            f.write_str(self.0.get(start..position).unwrap_or_default())?;
             f.write_str(&escape)?;
-            plain = position + c.len_utf8();
+            start = position + c.len_utf8();
         }
-        f.write_str(self.0.get(plain..).unwrap_or_default())
+        f.write_str(self.0.get(start..).unwrap_or_default())
     }
 }
 
 /// Whether a non-ASCII character is printable.
-fn is_shown(c: char) -> bool {
+fn is_printable(c: char) -> bool {
     // A combining mark is escaped only at the beginning.
     let mut buffer = [b'a'; 5];
     let length = match buffer.get_mut(1..) {

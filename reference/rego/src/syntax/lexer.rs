@@ -88,17 +88,17 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    fn bump_if(&mut self, wanted: char) -> bool {
-        let found = self.peek() == Some(wanted);
+    fn bump_if(&mut self, expected: char) -> bool {
+        let found = self.peek() == Some(expected);
         if found {
             self.bump();
         }
         found
     }
 
-    fn bump_while(&mut self, wanted: impl Fn(char) -> bool) -> bool {
+    fn bump_while(&mut self, predicate: impl Fn(char) -> bool) -> bool {
         let start = self.cursor.offset;
-        while self.peek().is_some_and(&wanted) {
+        while self.peek().is_some_and(&predicate) {
             self.bump();
         }
         self.cursor.offset > start

@@ -27,9 +27,9 @@ pub(crate) fn deep<R>(run: impl FnOnce() -> R) -> R {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, run)
 }
 
-/// Like [`deep`], for work inside a term; without `nests`, the stack suffices already.
-pub(crate) fn deep_in<R>(nests: bool, run: impl FnOnce() -> R) -> R {
-    match nests {
+/// Like [`deep`], for work inside a term; without `is_nested`, the stack suffices already.
+pub(crate) fn deep_in<R>(is_nested: bool, run: impl FnOnce() -> R) -> R {
+    match is_nested {
         true => deep(run),
         false => run(),
     }

@@ -261,10 +261,10 @@ pub(crate) fn is_set_sorted(items: &[Term]) -> bool {
 pub(crate) fn sort_object(members: &mut ThinVec<(Term, Term)>) {
     if !is_object_sorted(members) {
         members.sort_by(|(left, _), (right, _)| left.cmp(right));
-        members.dedup_by(|(key, value), (kept, kept_value)| {
-            let same = key == kept;
+        members.dedup_by(|(key, value), (previous, previous_value)| {
+            let same = key == previous;
             if same {
-                std::mem::swap(value, kept_value);
+                std::mem::swap(value, previous_value);
             }
             same
         });

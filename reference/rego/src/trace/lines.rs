@@ -53,19 +53,19 @@ pub(super) fn show(lines: &[(u64, u64, &Line)]) -> Vec<String> {
     let width = lines.iter().map(|(_, _, line)| line.place().len()).max();
     let width = width.unwrap_or(0) + PADDING;
     let mut depths: HashMap<u64, usize> = HashMap::default();
-    let mut shown = Vec::with_capacity(lines.len());
+    let mut rows = Vec::with_capacity(lines.len());
     for (query, parent, line) in lines {
         let around = depths.get(parent).copied().unwrap_or(0);
         let depth = *depths.entry(*query).or_insert(around + 1);
         let bars = if line.inner { depth } else { depth - 1 };
         // A message with line breaks takes several lines, and only the first one is indented.
         let text = format!("{:width$}{}{}", line.place(), "| ".repeat(bars), line.text);
-        shown.extend(text.split('\n').map(str::to_owned));
+        rows.extend(text.split('\n').map(str::to_owned));
     }
-    if shown.is_empty() {
-        shown.push(String::new());
+    if rows.is_empty() {
+        rows.push(String::new());
     }
-    shown
+    rows
 }
 
 fn text(event: &Event<'_>) -> String {

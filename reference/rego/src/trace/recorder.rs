@@ -40,7 +40,7 @@ pub enum Form {
 pub struct Recorder {
     filter: Filter,
     form: Form,
-    kept: Vec<Rc<Entry>>,
+    entries: Vec<Rc<Entry>>,
     /// The latest enter or redo event of each query since the last recorded event.
     open: HashMap<u64, Rc<Entry>>,
 }
@@ -50,7 +50,7 @@ pub struct Recorder {
 struct Entry {
     query_id: u64,
     parent_id: u64,
-    shown: Shown,
+    content: Shown,
 }
 
 #[derive(Debug)]
@@ -65,17 +65,17 @@ impl Recorder {
         Self {
             filter,
             form,
-            kept: Vec::new(),
+            entries: Vec::new(),
             open: HashMap::default(),
         }
     }
 
     /// Returns the explanation: an array of events or lines. Without any lines, one empty line.
     pub fn finish(&self) -> Value {
-        let mut events = Vec::with_capacity(self.kept.len());
+        let mut events = Vec::with_capacity(self.entries.len());
         let mut lines = Vec::new();
-        for entry in &self.kept {
-            match &entry.shown {
+        for entry in &self.entries {
+            match &entry.content {
                 Shown::Machine(event) => events.push(event.clone()),
                 Shown::Pretty(line) => lines.push((entry.query_id, entry.parent_id, line)),
             }
@@ -90,7 +90,7 @@ impl Recorder {
         Rc::new(Entry {
             query_id: event.query_id,
             parent_id: event.parent_id,
-            shown: match self.form {
+            content: match self.form {
                 Form::Machine => Shown::Machine(object(event)),
                 Form::Pretty => Shown::Pretty(Line::of(event)),
             },
@@ -106,14 +106,14 @@ impl Recorder {
             next = self.open.remove(&entry.parent_id);
             path.push(entry);
         }
-        self.kept.extend(path.into_iter().rev());
+        self.entries.extend(path.into_iter().rev());
         self.open.clear();
     }
 }
 
 impl Tracer for Recorder {
     fn event(&mut self, event: &Event<'_>) {
-        if self.kept.len() >= MAX_EVENTS {
+        if self.entries.len() >= MAX_EVENTS {
             return;
         }
         // The documented events are steps of a query and notes; those about the internals of the
@@ -121,14 +121,14 @@ impl Tracer for Recorder {
         if self.form == Form::Machine && matches!(event.op, Op::Index | Op::Save | Op::Unify) {
             return;
         }
-        let wanted = match self.filter {
-            Filter::Debug => return self.kept.push(self.entry(event)),
+        let op = match self.filter {
+            Filter::Debug => return self.entries.push(self.entry(event)),
             Filter::Full if event.op == Op::Unify => return,
-            Filter::Full => return self.kept.push(self.entry(event)),
+            Filter::Full => return self.entries.push(self.entry(event)),
             Filter::Notes => Op::Note,
             Filter::Fails => Op::Fail,
         };
-        if event.op == wanted {
+        if event.op == op {
             self.keep_in_context(event);
         }
         let begins = matches!(event.op, Op::Enter | Op::Redo)

@@ -225,10 +225,10 @@ impl Object {
             return self.members.get(at).and_then(|(_, of)| of.clone());
         }
         let (name, of) = self.rest.as_ref()?;
-        let fits = name
+        let is_match = name
             .as_ref()
             .is_some_and(|name| name.contains(&Type::of(key)));
-        of.clone().filter(|_| fits)
+        of.clone().filter(|_| is_match)
     }
 }
 

@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn every_line_declares_a_function() {
         assert_eq!(SIGNATURES.len(), TABLE.lines().count());
-        for (name, shown) in [
+        for (name, expected) in [
             ("plus", "(number, number) => number"),
             ("print", "(any...) => ???"),
             ("walk", "(any) => array<array[any], any>"),
@@ -86,7 +86,7 @@ mod tests {
             ),
         ] {
             let of = signature(name).map(|signature| signature.of.to_string());
-            assert_eq!(of.as_deref(), Some(shown), "{name}");
+            assert_eq!(of.as_deref(), Some(expected), "{name}");
         }
     }
 }

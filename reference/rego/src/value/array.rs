@@ -150,8 +150,8 @@ impl Array {
     }
 
     /// Whether an item is equal to this value.
-    pub fn contains(&self, sought: &Value) -> bool {
-        self.iter().any(|item| item == sought)
+    pub fn contains(&self, value: &Value) -> bool {
+        self.iter().any(|item| item == value)
     }
 
     /// Iterates over the items in order.

@@ -93,7 +93,7 @@ pub(crate) struct Characters<'b> {
 }
 
 /// Number of bytes by which U+FFFD is longer than the byte that it replaces.
-const LONGER: usize = char::REPLACEMENT_CHARACTER.len_utf8() - 1;
+const REPLACEMENT_GROWTH: usize = char::REPLACEMENT_CHARACTER.len_utf8() - 1;
 
 impl<'b> From<&'b str> for Characters<'b> {
     fn from(text: &'b str) -> Self {
@@ -154,7 +154,7 @@ impl<'b> Characters<'b> {
     pub(crate) fn bytes(&self, range: Range<usize>) -> &'b [u8] {
         let byte = |place: usize| {
             let before = self.replaced.partition_point(|at| *at < place);
-            place - LONGER * before
+            place - REPLACEMENT_GROWTH * before
         };
         let range = byte(range.start)..byte(range.end);
         self.bytes.get(range).unwrap_or_default()
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn each_byte_that_is_not_utf8_is_replaced_by_itself() {
-        for (bytes, shown) in [
+        for (bytes, expected) in [
             (&b"a\xffb"[..], "a\u{fffd}b"),
             // Truncated four-byte character.
             (b"\xf0\x9f\x98", "\u{fffd}\u{fffd}\u{fffd}"),
@@ -178,7 +178,7 @@ mod tests {
             (b"\xed\xa0\x80", "\u{fffd}\u{fffd}\u{fffd}"),
             (b"\xc0\xafz", "\u{fffd}\u{fffd}z"),
         ] {
-            assert_eq!(lossy(bytes), shown);
+            assert_eq!(lossy(bytes), expected);
         }
     }
 

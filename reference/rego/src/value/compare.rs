@@ -11,13 +11,13 @@ use std::sync::Arc;
 use super::{Array, Object, Set, Value};
 
 /// Number of compared arrays, objects and sets after which a comparison caches equal parts.
-const MANY: u32 = 1_000;
+const CACHE_THRESHOLD: u32 = 1_000;
 
 /// State of a comparison.
 struct Comparison {
     /// Whether only equality matters, rather than order.
     equality: bool,
-    looked: u32,
+    comparisons: u32,
     /// Number of items that may have been compared.
     work: usize,
     /// Pairs of parts that were found equal, by their addresses.
@@ -31,7 +31,7 @@ impl Comparison {
     fn of(equality: bool) -> Self {
         Self {
             equality,
-            looked: 0,
+            comparisons: 0,
             work: 0,
             equal: BTreeSet::new(),
         }
@@ -106,15 +106,16 @@ impl Comparison {
         if self.equality && left.1 != right.1 {
             return Some(Ordering::Less);
         }
-        self.looked = self.looked.saturating_add(1);
+        self.comparisons = self.comparisons.saturating_add(1);
         self.work = self.work.saturating_add(left.1.min(right.1));
-        let is_known = self.looked > MANY && self.equal.contains(&(left.0, right.0));
+        let is_known =
+            self.comparisons > CACHE_THRESHOLD && self.equal.contains(&(left.0, right.0));
         is_known.then_some(Ordering::Equal)
     }
 
     /// Returns the order of two parts whose items are equal up to the length of the shorter one.
     fn alike(&mut self, (left, right): (Address, Address)) -> Ordering {
-        if self.looked > MANY && left.1 == right.1 {
+        if self.comparisons > CACHE_THRESHOLD && left.1 == right.1 {
             self.equal.insert((left.0, right.0));
         }
         left.1.cmp(&right.1)

@@ -35,11 +35,11 @@ impl<'t> Decimal<'t> {
             None => (mantissa, None),
         };
         let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-        let fits = digits(whole)
+        let is_valid = digits(whole)
             && (whole == "0" || !whole.starts_with('0'))
             && fraction.is_none_or(digits)
             && exponent.is_none_or(|text| digits(text.strip_prefix(['+', '-']).unwrap_or(text)));
-        fits.then(|| Self::of_checked(text))
+        is_valid.then(|| Self::of_checked(text))
     }
 
     /// Parses the text of a valid number.

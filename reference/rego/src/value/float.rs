@@ -6,7 +6,7 @@ use num_bigint::{BigInt, BigUint, Sign};
 const PRECISION: u64 = 64;
 
 /// Precision in bits of a product of many numbers.
-const OF_MANY: u64 = 53;
+const PRODUCT_PRECISION: u64 = 53;
 
 /// Value `mantissa * 2^exponent`. Zero has a sign, too.
 #[derive(Debug, Clone)]
@@ -129,7 +129,7 @@ impl Float {
         let mantissa = &self.mantissa * &other.mantissa;
         let negative = self.negative != other.negative;
         let exponent = self.exponent + other.exponent;
-        Self::rounded_to(OF_MANY, negative, mantissa, exponent, false)
+        Self::rounded_to(PRODUCT_PRECISION, negative, mantissa, exponent, false)
     }
 
     /// Returns the quotient. INVARIANT: the divisor is not zero.
@@ -165,7 +165,7 @@ impl Float {
 
     /// Like [`Self::text`], for a product of many numbers.
     pub(super) fn product_text(&self) -> String {
-        self.text_of(OF_MANY)
+        self.text_of(PRODUCT_PRECISION)
     }
 
     fn text_of(&self, precision: u64) -> String {

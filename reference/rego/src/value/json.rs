@@ -192,7 +192,7 @@ impl<'t> Reader<'t> {
 
     fn array(&mut self, depth: usize) -> Result<Value, SyntaxError> {
         let depth = self.enter(depth)?;
-        let behind = self.items.len();
+        let start = self.items.len();
         if !self.eat(b']') {
             loop {
                 let item = self.value(depth)?;
@@ -205,12 +205,12 @@ impl<'t> Reader<'t> {
                 }
             }
         }
-        Ok(Value::Array(Array::of_items(self.items.drain(behind..))))
+        Ok(Value::Array(Array::of_items(self.items.drain(start..))))
     }
 
     fn object(&mut self, depth: usize) -> Result<Value, SyntaxError> {
         let depth = self.enter(depth)?;
-        let behind = self.members.len();
+        let start = self.members.len();
         if !self.eat(b'}') {
             loop {
                 let member = self.member(depth)?;
@@ -223,7 +223,7 @@ impl<'t> Reader<'t> {
                 }
             }
         }
-        let members = self.shapes.object(&mut self.members, behind);
+        let members = self.shapes.object(&mut self.members, start);
         Ok(Value::Object(members))
     }
 
@@ -291,34 +291,34 @@ impl<'t> Reader<'t> {
     /// Parses the name of a member.
     fn name(&mut self) -> Result<Text, SyntaxError> {
         self.at += 1;
-        let plain = self.plain();
-        if self.peek() != Some(b'"') || !NAME.contains(&plain.len()) {
-            return self.string_from(plain);
+        let prefix = self.unescaped_run();
+        if self.peek() != Some(b'"') || !NAME.contains(&prefix.len()) {
+            return self.string_from(prefix);
         }
         self.at += 1;
-        if let Some(name) = self.names.get(plain) {
+        if let Some(name) = self.names.get(prefix) {
             return Ok(name.clone());
         }
-        let name = Text::from(plain);
+        let name = Text::from(prefix);
         if self.names.len() < MAX_NAMES {
-            self.names.insert(plain, name.clone());
+            self.names.insert(prefix, name.clone());
         }
         Ok(name)
     }
 
     fn string(&mut self) -> Result<Text, SyntaxError> {
         self.at += 1;
-        let plain = self.plain();
-        self.string_from(plain)
+        let prefix = self.unescaped_run();
+        self.string_from(prefix)
     }
 
     /// Parses the rest of a string after its unescaped beginning.
-    pub(super) fn string_from(&mut self, plain: &str) -> Result<Text, SyntaxError> {
+    pub(super) fn string_from(&mut self, prefix: &str) -> Result<Text, SyntaxError> {
         if self.peek() == Some(b'"') {
             self.at += 1;
-            return Ok(plain.into());
+            return Ok(prefix.into());
         }
-        let mut text = plain.to_owned();
+        let mut text = prefix.to_owned();
         loop {
             match self.peek() {
                 Some(b'"') => {
@@ -329,23 +329,23 @@ impl<'t> Reader<'t> {
                 Some(_) => return Err(self.error("control character in a string")),
                 None => return Err(self.error("the string does not end")),
             }
-            text.push_str(self.plain());
+            text.push_str(self.unescaped_run());
         }
     }
 
     /// Reads characters up to the next quote, backslash or control character.
-    pub(super) fn plain(&mut self) -> &'t str {
+    pub(super) fn unescaped_run(&mut self) -> &'t str {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1f);
         let length = rest.as_bytes().iter().position(special);
-        let plain = rest.get(..length.unwrap_or(rest.len())).unwrap_or_default();
-        self.at += plain.len();
-        plain
+        let run = rest.get(..length.unwrap_or(rest.len())).unwrap_or_default();
+        self.at += run.len();
+        run
     }
 
     fn escape(&mut self) -> Result<char, SyntaxError> {
         self.at += 1;
-        let meant = match self.peek() {
+        let unescaped = match self.peek() {
             Some(byte @ (b'"' | b'\\' | b'/')) => char::from(byte),
             Some(b'b') => '\u{8}',
             Some(b'f') => '\u{c}',
@@ -356,17 +356,17 @@ impl<'t> Reader<'t> {
             _ => return Err(self.error("unknown escape")),
         };
         self.at += 1;
-        Ok(meant)
+        Ok(unescaped)
     }
 
     /// Parses a `\u` escape, or two that form a surrogate pair. An unpaired surrogate becomes the
     /// replacement character.
     fn unicode(&mut self) -> Result<char, SyntaxError> {
         let first = self.hex()?;
-        if let Some(meant) = char::from_u32(first) {
-            return Ok(meant);
+        if let Some(character) = char::from_u32(first) {
+            return Ok(character);
         }
-        let behind = self.at;
+        let after_first = self.at;
         let paired = self
             .text
             .get(self.at..)
@@ -375,10 +375,10 @@ impl<'t> Reader<'t> {
             self.at += 1;
             let second = self.hex()?;
             if (0xdc00..0xe000).contains(&second) {
-                let meant = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
-                return Ok(char::from_u32(meant).unwrap_or(char::REPLACEMENT_CHARACTER));
+                let code_point = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+                return Ok(char::from_u32(code_point).unwrap_or(char::REPLACEMENT_CHARACTER));
             }
-            self.at = behind;
+            self.at = after_first;
         }
         Ok(char::REPLACEMENT_CHARACTER)
     }

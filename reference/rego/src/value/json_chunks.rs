@@ -12,11 +12,11 @@ use super::{Array, Number, Object, Text, Value};
 
 /// Maximum length in bytes of a part that is written as a whole. The output of a longer part is
 /// discarded, and the part is then written in pieces.
-const SMALL: usize = 1 << 10;
+const SMALL_PART: usize = 1 << 10;
 
 /// Number of members of a set that one lookup returns. Each lookup finds its first member by
 /// comparisons.
-const LOOKED_UP: usize = 256;
+const BATCH_SIZE: usize = 256;
 
 /// Iterator over the remaining JSON text of a value. It shares the value, so that changes to the
 /// original have no effect, and yields the text of [`Value::to_json`].
@@ -128,7 +128,7 @@ impl JsonChunks {
     fn of_name(key: Value) -> Self {
         Self {
             by_name: true,
-            ..Self::of_distinct(key, false).sized(SMALL)
+            ..Self::of_distinct(key, false).sized(SMALL_PART)
         }
     }
 
@@ -187,7 +187,7 @@ impl Piece {
     fn new(size: usize, pretty: bool, by_name: bool) -> Self {
         let mut writer = Writer::new(usize::MAX);
         writer.by_name = by_name;
-        writer.out.reserve(size + 2 * SMALL);
+        writer.out.reserve(size + 2 * SMALL_PART);
         Self {
             writer,
             size,
@@ -196,13 +196,13 @@ impl Piece {
         }
     }
 
-    fn room(&self) -> usize {
+    fn remaining(&self) -> usize {
         let spent = self.writer.out.len().saturating_add(self.vain);
         self.size.saturating_sub(spent)
     }
 
     fn is_full(&self) -> bool {
-        self.room() == 0
+        self.remaining() == 0
     }
 
     /// Returns the level of indentation, if there is any.
@@ -263,11 +263,11 @@ impl Piece {
     /// Calls `write`, and discards its output if that is too long. Returns whether it is retained.
     fn small(&mut self, write: impl FnOnce(&mut Writer) -> bool) -> bool {
         let before = self.writer.out.len();
-        self.writer.limit = before + SMALL;
+        self.writer.limit = before + SMALL_PART;
         let written = write(&mut self.writer);
         self.writer.limit = usize::MAX;
         if !written {
-            self.vain += SMALL;
+            self.vain += SMALL_PART;
             self.writer.out.truncate(before);
         }
         written
@@ -295,7 +295,7 @@ impl Piece {
         let Run::Text(text, length) = run else {
             return false;
         };
-        if self.pretty || text.len() >= self.room() {
+        if self.pretty || text.len() >= self.remaining() {
             return false;
         }
         self.writer.separate(*done, None);
@@ -312,7 +312,7 @@ impl Piece {
                 break;
             }
             // An escape takes at most six bytes.
-            let next = rest.get(..SMALL / 6).unwrap_or(rest);
+            let next = rest.get(..SMALL_PART / 6).unwrap_or(rest);
             escape_into(next, &mut self.writer.out);
             done += next.len();
         }
@@ -341,7 +341,7 @@ impl OpenValue {
             Self::Number(number, done) => {
                 let digits = number.text();
                 let rest = digits.as_bytes().get(*done..).unwrap_or_default();
-                let next = rest.get(..piece.room()).unwrap_or(rest);
+                let next = rest.get(..piece.remaining()).unwrap_or(rest);
                 piece.writer.out.extend_from_slice(next);
                 *done += next.len();
                 match next.len() < rest.len() {
@@ -455,12 +455,12 @@ impl Set {
 
     /// Looks up the next members. Returns whether there are any.
     fn look_up(&mut self) -> bool {
-        let behind = match &self.reached {
+        let start = match &self.reached {
             Some(last) => Bound::Excluded(last),
             None => Bound::Unbounded,
         };
-        let rest = self.members.range((behind, Bound::Unbounded));
-        self.next = rest.take(LOOKED_UP).cloned().collect();
+        let rest = self.members.range((start, Bound::Unbounded));
+        self.next = rest.take(BATCH_SIZE).cloned().collect();
         self.reached = self.next.last().cloned();
         self.next.reverse();
         !self.next.is_empty()

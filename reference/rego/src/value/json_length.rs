@@ -11,7 +11,7 @@ use super::{Object, TooLong, Value};
 use crate::hash::HashMap;
 
 /// Number of values between checks for cancellation.
-const LOOK: u32 = 1 << 12;
+const CHECK_INTERVAL: u32 = 1 << 12;
 
 /// Size of a value as JSON and in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,7 +118,7 @@ impl SizeWriter<'_> {
     /// Measures a value as if at the outermost level. `own`: whether no ancestor of it is shared.
     fn value(&mut self, value: &Value, own: bool) -> Result<Extent, NotMeasured> {
         self.steps = self.steps.wrapping_add(1);
-        if self.steps.is_multiple_of(LOOK) && self.cancelled.load(Ordering::Relaxed) {
+        if self.steps.is_multiple_of(CHECK_INTERVAL) && self.cancelled.load(Ordering::Relaxed) {
             return Err(NotMeasured::Cancelled);
         }
         let length = match value {

@@ -192,18 +192,18 @@ mod tests {
     /// Tests that the first search builds the index, and leaves the items unparsed.
     #[test]
     fn lookups_leave_the_text() -> Result<(), Box<dyn Error>> {
-        let (name, sought) = (Value::from("name"), Value::from("user 0777"));
+        let (name, value) = (Value::from("name"), Value::from("user 0777"));
         for document in documents()? {
             let lookups = document.lookups().ok_or("no lookups")?;
             let path = std::iter::once(&name);
             let searches_before_index = || Some(document.searches_before_index());
             let Known::Unindexed(lookup) =
-                lookups.known(path.clone(), &sought, searches_before_index)
+                lookups.known(path.clone(), &value, searches_before_index)
             else {
                 return Err("a lookup does not pay".into());
             };
             lookup.make(&document, named, || Ok::<(), Box<dyn Error>>(()))?;
-            let Known::At(places) = lookups.known(path, &sought, || None) else {
+            let Known::At(places) = lookups.known(path, &value, || None) else {
                 return Err("no lookup was made".into());
             };
             let places: Vec<u32> = places.iter().map(|(_, place)| *place).collect();

@@ -15,17 +15,17 @@ use super::Value;
 const PATHS: usize = 4;
 
 /// Maximum number of bytes of all indexes of all lists together.
-const MOST_BYTES: usize = 256 << 20;
+const MAX_INDEX_BYTES: usize = 256 << 20;
 
 /// Maximum average number of entries per bucket, which fills two cache lines; the minimum is half
 /// of it. A bucket has the entries whose hashes have the same first bits.
-const TOGETHER: usize = 16;
+const BUCKET_SIZE: usize = 16;
 
 /// Number of searches of a list for the same member after which an index is built.
 const SEARCHES_BEFORE_INDEX: u32 = 2;
 
 /// Number of bytes of all indexes of all lists.
-static TAKEN: AtomicUsize = AtomicUsize::new(0);
+static INDEX_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 /// Indexes of one list. A clone has none, because it is about to be changed.
 #[derive(Default)]
@@ -53,13 +53,13 @@ struct HashIndex {
     starts: Box<[u32]>,
     /// Shift that reduces a hash to its first bits.
     shift: u32,
-    _room: IndexBudget,
+    _budget: IndexBudget,
 }
 
 /// Hash of a member, and the position of an item that has it.
 pub(crate) type Entry = (u32, u32);
 
-/// Reserved bytes out of [`MOST_BYTES`].
+/// Reserved bytes out of [`MAX_INDEX_BYTES`].
 struct IndexBudget(usize);
 
 /// Result of a lookup.
@@ -89,13 +89,13 @@ impl Lookups {
     pub(crate) fn known<'k>(
         &self,
         path: impl Iterator<Item = &'k Value> + Clone,
-        sought: &Value,
+        value: &Value,
         searches_before_index: impl FnOnce() -> Option<u32>,
     ) -> Known<'_> {
         for lookup in self.0.get_or_init(Box::default).iter() {
-            let own = lookup.path.get_or_init(|| path.clone().cloned().collect());
-            if own.iter().eq(path.clone()) {
-                return lookup.known(sought, searches_before_index);
+            let indexed_path = lookup.path.get_or_init(|| path.clone().cloned().collect());
+            if indexed_path.iter().eq(path.clone()) {
+                return lookup.known(value, searches_before_index);
             }
         }
         Known::Nothing
@@ -105,11 +105,11 @@ impl Lookups {
 impl Lookup {
     fn known(
         &self,
-        sought: &Value,
+        value: &Value,
         searches_before_index: impl FnOnce() -> Option<u32>,
     ) -> Known<'_> {
         match self.places.get() {
-            Some(Some(places)) => Known::At(places.of(sought)),
+            Some(Some(places)) => Known::At(places.of(value)),
             Some(None) => Known::Nothing,
             None => match searches_before_index() {
                 Some(searches_before_index)
@@ -124,21 +124,21 @@ impl Lookup {
     }
 
     /// Builds the index over all items of an array or values of an object, unless another thread
-    /// does. `go_on` is called before each item.
+    /// does. `before_item` is called before each item.
     ///
     /// # Errors
-    /// The error that `go_on` returns.
+    /// The error that `before_item` returns.
     pub(crate) fn make<E>(
         &self,
         list: &Value,
         member: impl for<'v> Fn(&'v Value, &Value) -> Option<&'v Value>,
-        mut go_on: impl FnMut() -> Result<(), E>,
+        mut before_item: impl FnMut() -> Result<(), E>,
     ) -> Result<(), E> {
         if self.is_being_made.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
         let length = list.length();
-        let Some(room) = IndexBudget::of(length) else {
+        let Some(budget) = IndexBudget::of(length) else {
             let _already = self.places.set(None);
             return Ok(());
         };
@@ -147,7 +147,7 @@ impl Lookup {
         let mut entries = Vec::with_capacity(length);
         let mut place = 0;
         let all = list.each(|item| {
-            go_on()?;
+            before_item()?;
             let mut found = Some(item);
             for step in path {
                 found = found.and_then(|found| member(found, step));
@@ -160,13 +160,15 @@ impl Lookup {
             self.is_being_made.store(false, Ordering::Relaxed);
             return Err(why);
         }
-        let _already = self.places.set(Some(HashIndex::new(state, entries, room)));
+        let _already = self
+            .places
+            .set(Some(HashIndex::new(state, entries, budget)));
         Ok(())
     }
 }
 
 impl HashIndex {
-    fn new(state: RandomState, mut entries: Vec<Entry>, room: IndexBudget) -> Self {
+    fn new(state: RandomState, mut entries: Vec<Entry>, budget: IndexBudget) -> Self {
         entries.sort_unstable();
         let parts = parts(entries.len());
         let shift = u32::BITS - parts.ilog2();
@@ -185,28 +187,28 @@ impl HashIndex {
             entries: entries.into_boxed_slice(),
             starts: starts.into_boxed_slice(),
             shift,
-            _room: room,
+            _budget: budget,
         }
     }
 
     /// Returns the entries of items whose member may have this value.
-    fn of(&self, sought: &Value) -> &[Entry] {
-        let sought = hash(&self.state, sought);
-        let part = part(sought, self.shift);
+    fn of(&self, value: &Value) -> &[Entry] {
+        let target = hash(&self.state, value);
+        let part = part(target, self.shift);
         let [start, end] = [part, part + 1].map(|at| self.starts.get(at).copied());
         let near = (start.zip(end))
             .and_then(|(start, end)| self.entries.get(start as usize..end as usize));
         let near = near.unwrap_or_default();
-        let first = near.partition_point(|(hash, _)| *hash < sought);
+        let first = near.partition_point(|(hash, _)| *hash < target);
         let found = near.get(first..).unwrap_or_default();
-        let count = found.partition_point(|(hash, _)| *hash == sought);
+        let count = found.partition_point(|(hash, _)| *hash == target);
         found.get(..count).unwrap_or_default()
     }
 }
 
 /// Returns the number of buckets for a number of entries.
 fn parts(entries: usize) -> usize {
-    (entries / TOGETHER).max(1).next_power_of_two()
+    (entries / BUCKET_SIZE).max(1).next_power_of_two()
 }
 
 /// Returns the bucket of a hash: its first bits.
@@ -224,15 +226,19 @@ impl IndexBudget {
         let bytes = entries
             .checked_mul(size_of::<Entry>())?
             .checked_add(starts)?;
-        let more = |taken: usize| taken.checked_add(bytes).filter(|all| *all <= MOST_BYTES);
-        let taken = TAKEN.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
+        let more = |taken: usize| {
+            taken
+                .checked_add(bytes)
+                .filter(|all| *all <= MAX_INDEX_BYTES)
+        };
+        let taken = INDEX_BYTES.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
         taken.ok().map(|_| Self(bytes))
     }
 }
 
 impl Drop for IndexBudget {
     fn drop(&mut self) {
-        TAKEN.fetch_sub(self.0, Ordering::Relaxed);
+        INDEX_BYTES.fetch_sub(self.0, Ordering::Relaxed);
     }
 }
 

@@ -51,10 +51,10 @@ impl Distinct {
                 Some(Value::from(changed))
             }
             Value::Object(members) if !members.is_lazy() => {
-                let kept = distinct_members(members, usize::MAX).ok().flatten();
-                let before = kept.as_ref().unwrap_or(members);
+                let distinct = distinct_members(members, usize::MAX).ok().flatten();
+                let before = distinct.as_ref().unwrap_or(members);
                 let Some(values) = self.items(before.values()) else {
-                    return kept.map(Value::from);
+                    return distinct.map(Value::from);
                 };
                 let changed = before.keys().cloned().zip(values);
                 Some(Value::from(Object::of_members(changed.collect())))

@@ -22,7 +22,7 @@ enum Repr {
 }
 
 /// Maximum length, including the sign, of integer texts that always fit into 64 bits.
-const SHORT: usize = 18;
+const MAX_SHORT_INTEGER: usize = 18;
 
 impl Number {
     /// Creates a number from a JSON text that the caller has validated.
@@ -160,7 +160,7 @@ fn canonical(text: &str) -> Option<i64> {
         [b'1'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),
         _ => false,
     };
-    if !usual || digits.len() > SHORT + 1 {
+    if !usual || digits.len() > MAX_SHORT_INTEGER + 1 {
         return None;
     }
     text.parse().ok()

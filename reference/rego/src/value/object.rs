@@ -81,11 +81,11 @@ impl<F: Fn(&Value) -> Ordering> SearchPosition<Member> for By<F> {
 struct Named<'n>(&'n str);
 
 /// Maximum number of members up to which a linear search is faster than a binary search.
-const FEW: usize = 8;
+const LINEAR_SEARCH_LIMIT: usize = 8;
 
 /// Returns the index of the member with this name, or else where it would be inserted.
 fn place_of<T>(name: &str, members: &[T], key: impl Fn(&T) -> &Value) -> Result<usize, usize> {
-    if members.len() <= FEW
+    if members.len() <= LINEAR_SEARCH_LIMIT
         && let Some(at) = members
             .iter()
             .position(|one| key(one).as_str() == Some(name))
@@ -140,21 +140,21 @@ pub(super) struct Shapes(Vec<Keys>);
 const MAX_SHAPES: usize = 1024;
 
 impl Shapes {
-    /// Creates an object of the members after the first `behind`, which it removes from the list.
-    pub(super) fn object(&mut self, members: &mut Vec<Member>, behind: usize) -> Object {
-        let own = members.get_mut(behind..).unwrap_or_default();
-        if !is_ordered(own, Ordering::is_le) {
-            own.sort_by(|(left, _), (right, _)| left.cmp(right));
+    /// Creates an object of the members after the first `start`, which it removes from the list.
+    pub(super) fn object(&mut self, members: &mut Vec<Member>, start: usize) -> Object {
+        let added = members.get_mut(start..).unwrap_or_default();
+        if !is_ordered(added, Ordering::is_le) {
+            added.sort_by(|(left, _), (right, _)| left.cmp(right));
         }
-        if !is_ordered(own, Ordering::is_lt) {
-            return Object::of_members(members.split_off(behind));
+        if !is_ordered(added, Ordering::is_lt) {
+            return Object::of_members(members.split_off(start));
         }
-        let keys = if own.len() <= WIDTH {
-            self.keys(own)
+        let keys = if added.len() <= WIDTH {
+            self.keys(added)
         } else {
             None
         };
-        let members = members.drain(behind..);
+        let members = members.drain(start..);
         Object(match keys {
             Some(keys) => {
                 let values = members.map(|(_, value)| value);

@@ -198,10 +198,10 @@ impl<T: Item> Tree<T> {
 
     /// Inserts an item at its position; returns the item that it has replaced.
     pub(super) fn insert(&mut self, mut place: impl SearchPosition<T>, item: T) -> Option<T> {
-        let (before, behind) = self.insert_below(&mut place, item, true);
-        if let Some(behind) = behind {
+        let (before, split_off) = self.insert_below(&mut place, item, true);
+        if let Some(split_off) = split_off {
             let front = Subtree::new(std::mem::take(self));
-            *self = Self::branch(front.into_iter().chain([behind]).collect());
+            *self = Self::branch(front.into_iter().chain([split_off]).collect());
         }
         before
     }
@@ -222,8 +222,9 @@ impl<T: Item> Tree<T> {
                     Err(at) => {
                         let last = last && at == items.len();
                         items.insert(at, item);
-                        let behind = divided(items, last);
-                        let part = behind.and_then(|items| Subtree::new(Self::Chunk(items.into())));
+                        let split_off = divided(items, last);
+                        let part =
+                            split_off.and_then(|items| Subtree::new(Self::Chunk(items.into())));
                         (None, part)
                     }
                 }
@@ -240,16 +241,16 @@ impl<T: Item> Tree<T> {
                     return (None, None);
                 };
                 let tree = Arc::make_mut(&mut part.tree);
-                let (before, behind) = tree.insert_below(place, item, last);
+                let (before, split_off) = tree.insert_below(place, item, last);
                 part.length = part.tree.len();
                 *length += usize::from(before.is_none());
-                let Some(behind) = behind else {
+                let Some(split_off) = split_off else {
                     return (before, None);
                 };
-                parts.insert(at + 1, behind);
-                let behind = divided(parts, last).map(Self::branch);
-                *length -= behind.as_ref().map_or(0, Self::len);
-                (before, behind.and_then(Subtree::new))
+                parts.insert(at + 1, split_off);
+                let split_off = divided(parts, last).map(Self::branch);
+                *length -= split_off.as_ref().map_or(0, Self::len);
+                (before, split_off.and_then(Subtree::new))
             }
         }
     }

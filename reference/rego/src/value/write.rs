@@ -280,9 +280,9 @@ pub(super) fn escape_into(text: &[u8], out: &mut Vec<u8>) {
         .iter()
         .position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f))
     {
-        let (plain, behind) = rest.split_at(at);
-        out.extend_from_slice(plain);
-        let Some((special, behind)) = behind.split_first() else {
+        let (unescaped, tail) = rest.split_at(at);
+        out.extend_from_slice(unescaped);
+        let Some((special, tail)) = tail.split_first() else {
             break;
         };
         match special {
@@ -293,7 +293,7 @@ pub(super) fn escape_into(text: &[u8], out: &mut Vec<u8>) {
             b'\t' => out.extend_from_slice(b"\\t"),
             control => out.extend_from_slice(format!("\\u{control:04x}").as_bytes()),
         }
-        rest = behind;
+        rest = tail;
     }
     out.extend_from_slice(rest);
 }
@@ -301,9 +301,9 @@ pub(super) fn escape_into(text: &[u8], out: &mut Vec<u8>) {
 /// Whether keys of an object may have the same name. Strings among themselves have distinct names,
 /// and so do null, booleans and numbers.
 fn may_meet(members: &Object) -> bool {
-    let named = |key: &Value| matches!(key, Value::String(_));
-    let plain = |key: &Value| matches!(key, Value::Null | Value::Bool(_) | Value::Number(_));
-    !members.all_keys(named) && !members.all_keys(plain)
+    let is_string = |key: &Value| matches!(key, Value::String(_));
+    let is_scalar = |key: &Value| matches!(key, Value::Null | Value::Bool(_) | Value::Number(_));
+    !members.all_keys(is_string) && !members.all_keys(is_scalar)
 }
 
 /// Returns the members that are written to JSON, if some are not; `None` if all are. Objects with
@@ -333,10 +333,10 @@ pub(super) fn distinct_members(members: &Object, limit: usize) -> Result<Option<
         return Ok(None);
     }
     hidden.sort_unstable();
-    let shown = members.iter().enumerate();
-    let shown = shown.filter(|(at, _)| hidden.binary_search(at).is_err());
-    let shown = shown.map(|(_, (key, value))| (key.clone(), value.clone()));
-    Ok(Some(Object::of_members(shown.collect())))
+    let visible = members.iter().enumerate();
+    let visible = visible.filter(|(at, _)| hidden.binary_search(at).is_err());
+    let visible = visible.map(|(_, (key, value))| (key.clone(), value.clone()));
+    Ok(Some(Object::of_members(visible.collect())))
 }
 
 /// Hashes the name of a key, and adds its length to `taken`.

@@ -9,7 +9,7 @@ use super::yaml_depth::nests_deeper;
 use super::{Number, Object, Text, Value, from_json};
 
 /// Maximum size to which a short document may grow by repeated use of anchors.
-const SMALL: usize = 1 << 20;
+const MAX_SHORT_GROWTH: usize = 1 << 20;
 
 /// Maximum length of a source in bytes.
 pub(crate) const MAX_YAML_LENGTH: usize = 16 << 20;
@@ -63,13 +63,13 @@ pub fn from_yaml(text: &[u8]) -> Result<Value, YamlError> {
     if !merges && let Ok(document) = from_json(text) {
         return Ok(document);
     }
-    let mut room = SMALL.max(text.len().saturating_mul(2));
+    let mut remaining = MAX_SHORT_GROWTH.max(text.len().saturating_mul(2));
     let mut documents = serde_yaml::Deserializer::from_slice(text);
     let Some(first) = documents.next() else {
         return Ok(Value::Null);
     };
     let document = Document {
-        room: &mut room,
+        remaining: &mut remaining,
         merges,
     };
     let document = document.deserialize(first)?;
@@ -94,9 +94,10 @@ fn may_quote_merge_key(text: &[u8]) -> bool {
                 .any(|pair| pair.last().is_some_and(|byte| matches!(byte, b'c' | b'C'))))
 }
 
-/// Deserializes one value, whose size is deducted from `room`, the remaining size of the document.
+/// Deserializes one value, whose size is deducted from `remaining`, the remaining size of the
+/// document.
 struct Document<'r> {
-    room: &'r mut usize,
+    remaining: &'r mut usize,
     /// Whether the member name `<<` is a merge key.
     merges: bool,
 }
@@ -105,7 +106,7 @@ impl Document<'_> {
     /// Returns the deserializer for a part of this value.
     fn part(&mut self) -> Document<'_> {
         Document {
-            room: self.room,
+            remaining: self.remaining,
             merges: self.merges,
         }
     }
@@ -117,9 +118,9 @@ impl Document<'_> {
     }
 
     fn take<E: de::Error>(&mut self, size: usize) -> Result<(), E> {
-        match self.room.checked_sub(size + 1) {
+        match self.remaining.checked_sub(size + 1) {
             Some(left) => {
-                *self.room = left;
+                *self.remaining = left;
                 Ok(())
             }
             None => Err(E::custom("anchors repeat too much")),

@@ -5,7 +5,7 @@ use rego::value::from_json;
 
 /// A call with a name for messages.
 pub(crate) struct Case {
-    pub(crate) shown: &'static str,
+    pub(crate) description: &'static str,
     pub(crate) function: &'static str,
     pub(crate) operands: Vec<Value>,
 }
@@ -83,8 +83,8 @@ fn texts(items: impl IntoIterator<Item = String>) -> Value {
 
 /// Returns the cases in the order of their functions.
 pub(crate) fn cases() -> Vec<Case> {
-    let case = |shown, function, operands| Case {
-        shown,
+    let case = |description, function, operands| Case {
+        description,
         function,
         operands,
     };

@@ -15,8 +15,8 @@ const ROUNDS: u64 = 40;
 /// Counts checkpoints, and ends evaluations that exceed the memory limit.
 #[derive(Debug)]
 struct Counter {
-    looks: AtomicU64,
-    made: AtomicU64,
+    checkpoints: AtomicU64,
+    allocated: AtomicU64,
     /// Maximum number of bytes that may be allocated.
     most: u64,
 }
@@ -24,8 +24,8 @@ struct Counter {
 impl Counter {
     fn new(most: u64) -> Arc<Self> {
         Arc::new(Self {
-            looks: AtomicU64::default(),
-            made: AtomicU64::default(),
+            checkpoints: AtomicU64::default(),
+            allocated: AtomicU64::default(),
             most,
         })
     }
@@ -34,11 +34,11 @@ impl Counter {
 impl Governor for Counter {
     fn checkpoint(
         &self,
-        made: u64,
+        allocated: u64,
         _: &dyn Fn() -> Result<(), AbortReason>,
     ) -> Result<(), AbortReason> {
-        self.looks.fetch_add(1, Ordering::Relaxed);
-        match self.made.fetch_add(made, Ordering::Relaxed) + made > self.most {
+        self.checkpoints.fetch_add(1, Ordering::Relaxed);
+        match self.allocated.fetch_add(allocated, Ordering::Relaxed) + allocated > self.most {
             true => Err(AbortReason::Memory),
             false => Ok(()),
         }
@@ -66,7 +66,7 @@ const CALLS: &[&str] = &[
 ];
 
 /// Returns the number of checkpoints of a loop that repeats a call.
-fn looks(call: &str) -> u64 {
+fn checkpoints(call: &str) -> u64 {
     let rounds = format!("x := [r | some i in numbers.range(1, {ROUNDS}); r := {call}]");
     let query = query(&Policy::default(), &rounds);
     let documents = Value::object::<&str>([]);
@@ -76,16 +76,18 @@ fn looks(call: &str) -> u64 {
     if let Err(why) = query.evaluate(&mut evaluation) {
         panic!("{call}: {why}");
     }
-    counter.looks.load(Ordering::Relaxed)
+    counter.checkpoints.load(Ordering::Relaxed)
 }
 
 #[test]
 fn loops_of_calls_that_cannot_be_interrupted_end_between_them() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let cheap = looks("i + 1");
+    let cheap = checkpoints("i + 1");
     assert!(cheap < 5, "{cheap} looks at a loop of sums");
-    let calls = CALLS.iter().map(|call| (call, looks(call)));
-    let rare: Vec<_> = calls.filter(|(_, looks)| *looks < ROUNDS - 1).collect();
+    let calls = CALLS.iter().map(|call| (call, checkpoints(call)));
+    let rare: Vec<_> = calls
+        .filter(|(_, checkpoints)| *checkpoints < ROUNDS - 1)
+        .collect();
     assert!(
         rare.is_empty(),
         "not before each of {ROUNDS} calls: {rare:?}"

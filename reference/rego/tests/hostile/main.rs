@@ -32,13 +32,13 @@ const NOT_CALLED: &[&str] = &["assign", "eq"];
 const MEMORY_LIMIT: u64 = 64 << 20;
 
 /// Processor time after which a call is ended. It only determines the duration of the test.
-const ENOUGH: Duration = Duration::from_millis(60);
+const CALL_TIME_LIMIT: Duration = Duration::from_millis(60);
 
 /// Minimum number of calls of each function with several operands.
 const CALLS: usize = 12;
 
 /// Maximum number of attempts for a call that takes too long between two checkpoints.
-const TRIES: usize = 5;
+const MAX_ATTEMPTS: usize = 5;
 
 /// Query that costs a tenth of the maximum time between two checkpoints.
 const YARDSTICK: &str = "count([x | some x in numbers.range(1, 40000); x % 2 == 0])";
@@ -54,7 +54,7 @@ struct Checkpoints {
     began: Duration,
     last: Duration,
     longest: Duration,
-    made: u64,
+    allocated: u64,
 }
 
 /// Monitors the checkpoints of a call, and ends the call.
@@ -68,29 +68,29 @@ impl CheckpointMonitor {
             began: now,
             last: now,
             longest: Duration::ZERO,
-            made: 0,
+            allocated: 0,
         })))
     }
 
     /// Records a checkpoint. Returns the longest pause so far, and whether the call has to end.
-    fn look(&self, made: u64) -> (Duration, bool) {
-        let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    fn record(&self, allocated: u64) -> (Duration, bool) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = spent();
-        looks.longest = looks.longest.max(now - looks.last);
-        looks.last = now;
-        looks.made += made;
-        let is_over = now - looks.began > ENOUGH || looks.made > MEMORY_LIMIT;
-        (looks.longest, is_over)
+        state.longest = state.longest.max(now - state.last);
+        state.last = now;
+        state.allocated += allocated;
+        let is_over = now - state.began > CALL_TIME_LIMIT || state.allocated > MEMORY_LIMIT;
+        (state.longest, is_over)
     }
 }
 
 impl Governor for CheckpointMonitor {
     fn checkpoint(
         &self,
-        made: u64,
+        allocated: u64,
         _: &dyn Fn() -> Result<(), AbortReason>,
     ) -> Result<(), AbortReason> {
-        match self.look(made) {
+        match self.record(allocated) {
             (_, true) => Err(AbortReason::Memory),
             _ => Ok(()),
         }
@@ -119,7 +119,7 @@ fn cost(query: &Query, operands: &[Value]) -> Cost {
     evaluation.print = Some(&mut print);
     // Other tests check the result of the call.
     drop(query.evaluate(&mut evaluation));
-    let (pause, _) = watch.look(0);
+    let (pause, _) = watch.record(0);
     let memory = MEMORY.peak_usage().saturating_sub(before);
     Cost {
         pause,
@@ -190,23 +190,23 @@ fn calls_with_hostile_operands_can_be_ended() {
         let pools: Vec<_> = types.iter().map(|of| pools.of(of)).collect();
         for operands in choose(&pools, &mut seed) {
             let names: Vec<_> = operands.iter().map(|(name, _)| *name).collect();
-            let shown = format!("{name}({})", names.join(", "));
+            let description = format!("{name}({})", names.join(", "));
             let operands = operands.iter().map(|(_, value)| value.clone());
-            calls.push((Arc::clone(&query), shown, operands.collect()));
+            calls.push((Arc::clone(&query), description, operands.collect()));
         }
     }
     for case in cases::cases() {
         let query = Arc::new(call_of(&policy, case.function, case.operands.len()));
-        let shown = format!("{}: {}", case.function, case.shown);
-        calls.push((query, shown, case.operands));
+        let description = format!("{}: {}", case.function, case.description);
+        calls.push((query, description, case.operands));
     }
     let most = MEMORY_LIMIT + MEMORY_LIMIT / 10;
     let mut wrong = Vec::new();
     let mut longest = measure();
-    for (query, shown, operands) in &calls {
+    for (query, description, operands) in &calls {
         let mut found = cost(query, operands);
         // Other processes sometimes evict caches.
-        for _ in 1..TRIES {
+        for _ in 1..MAX_ATTEMPTS {
             if found.pause <= longest && found.memory <= most {
                 break;
             }
@@ -215,7 +215,7 @@ fn calls_with_hostile_operands_can_be_ended() {
         }
         if found.pause > longest || found.memory > most {
             wrong.push(format!(
-                "{shown}: {found:?}, at most {longest:?} and {most}"
+                "{description}: {found:?}, at most {longest:?} and {most}"
             ));
         }
     }

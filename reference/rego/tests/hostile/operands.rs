@@ -17,17 +17,17 @@ pub(crate) struct Operands {
 }
 
 /// Length of a long string in bytes.
-const LONG: usize = 20_000;
+const STRING_LENGTH: usize = 20_000;
 
 /// Number of items of a long collection.
-const MANY: i64 = 20_000;
+const COLLECTION_LENGTH: i64 = 20_000;
 
 fn repeated(part: &str, length: usize) -> Value {
     Value::from(part.repeat(length / part.len()))
 }
 
 fn integers() -> Vec<Value> {
-    (0..MANY).map(Value::from).collect()
+    (0..COLLECTION_LENGTH).map(Value::from).collect()
 }
 
 /// Generates strings of which each is a prefix of the next.
@@ -85,25 +85,31 @@ impl Operands {
         let json = |text: String| Value::from(text);
         let strings = vec![
             ("empty text", Value::from("")),
-            ("a…", repeated("a", LONG)),
-            ("a…b", Value::from(format!("{}b", "a".repeat(LONG)))),
-            ("/-…", repeated("/-", LONG)),
-            ("1…", repeated("1", LONG)),
-            ("ä…", repeated("ä\u{301}", LONG)),
-            ("%…", repeated("%d%v", LONG)),
+            ("a…", repeated("a", STRING_LENGTH)),
+            (
+                "a…b",
+                Value::from(format!("{}b", "a".repeat(STRING_LENGTH))),
+            ),
+            ("/-…", repeated("/-", STRING_LENGTH)),
+            ("1…", repeated("1", STRING_LENGTH)),
+            ("ä…", repeated("ä\u{301}", STRING_LENGTH)),
+            ("%…", repeated("%d%v", STRING_LENGTH)),
             ("*…", repeated("*a", 2000)),
             ("(a*)*b", Value::from("(a*)*b")),
             ("(…)", Value::from(format!("{}b", "(a?)".repeat(2000)))),
             ("a{…}", Value::from("((a{1,50}){1,50})b")),
-            (",…", repeated(",", LONG)),
-            (".…", repeated("1.", LONG / 4)),
-            ("&…", repeated("a=b&", LONG)),
-            ("[…", repeated("[", LONG)),
+            (",…", repeated(",", STRING_LENGTH)),
+            (".…", repeated("1.", STRING_LENGTH / 4)),
+            ("&…", repeated("a=b&", STRING_LENGTH)),
+            ("[…", repeated("[", STRING_LENGTH)),
             ("{{…}}", repeated("{{.a}}", 20_000)),
-            ("PEM…", repeated("-----BEGIN RSA PRIVATE KEY-----\n", LONG)),
+            (
+                "PEM…",
+                repeated("-----BEGIN RSA PRIVATE KEY-----\n", STRING_LENGTH),
+            ),
             (
                 "JSON of arrays",
-                json(format!("[{}1]", "[],".repeat(LONG / 3))),
+                json(format!("[{}1]", "[],".repeat(STRING_LENGTH / 3))),
             ),
             (
                 "YAML of anchors",
@@ -125,7 +131,10 @@ impl Operands {
             ),
             ("deep arrays", deep(500)),
             ("overlapping texts", Value::from(overlapping())),
-            ("equal texts", Value::from(vec![repeated("a", LONG); 5000])),
+            (
+                "equal texts",
+                Value::from(vec![repeated("a", STRING_LENGTH); 5000]),
+            ),
             ("short texts", Value::from(vec![Value::from("a"); 40_000])),
             (
                 "addresses",
@@ -151,7 +160,10 @@ impl Operands {
         let objects = vec![
             (
                 "members",
-                Value::object((0..MANY).map(|at| (Value::from(format!("k{at}")), Value::from(at)))),
+                Value::object(
+                    (0..COLLECTION_LENGTH)
+                        .map(|at| (Value::from(format!("k{at}")), Value::from(at))),
+                ),
             ),
             ("shared objects", objects_doubled()),
             (
@@ -187,10 +199,10 @@ impl Operands {
             ("object", &self.objects),
             ("null", &self.others),
         ];
-        let wanted = groups
+        let selected = groups
             .into_iter()
             .filter(|(kind, _)| is_any || declared.contains(kind));
-        let found: Vec<_> = wanted.flat_map(|(_, all)| all).collect();
+        let found: Vec<_> = selected.flat_map(|(_, all)| all).collect();
         match found.is_empty() {
             true => self.others.iter().collect(),
             false => found,

@@ -8,7 +8,7 @@ use rustix::time::{ClockId, clock_gettime};
 const NOISE: Duration = Duration::from_micros(100);
 
 /// Maximum number of attempts to observe the expected costs.
-const TRIES: u32 = 8;
+const MAX_ATTEMPTS: u32 = 8;
 
 /// Compares the costs of two pieces of work on this thread, each the minimum of several rounds.
 ///
@@ -20,7 +20,7 @@ pub(crate) fn compare(
     mut second: impl FnMut(),
 ) -> Result<(), String> {
     let mut least = (Duration::MAX, Duration::MAX);
-    for round in 0..TRIES {
+    for round in 0..MAX_ATTEMPTS {
         least = (
             least.0.min(cost(&mut first)),
             least.1.min(cost(&mut second)),

@@ -6,7 +6,7 @@ use reference::bundle::BundleError;
 use reference::engine::Engine;
 
 use super::archives::{Files, bundle};
-use crate::exchange::{play_on, request, shown};
+use crate::exchange::{format_reply, request, run_script_on};
 
 /// Bundle with a policy and data below `a`, in the first revision.
 const FIRST: Files<'_> = &[
@@ -73,7 +73,7 @@ fn clients_see_bundles() {
             )],
         ),
     ]);
-    play_on(
+    run_script_on(
         &engine,
         r#"
         GET /v1/data => 200 {"result":{"a":{"k":1,"l":[1,2],"p":{"x":1}}}}
@@ -89,10 +89,10 @@ fn clients_see_bundles() {
     }
     let listed = answer(&engine, "GET", "/v1/policies", "");
     assert!(listed.contains(r#""id":"one/a/p.rego""#), "{listed}");
-    let plain = answer(&Engine::default(), "GET", "/v1/data?provenance=true", "");
+    let without_bundles = answer(&Engine::default(), "GET", "/v1/data?provenance=true", "");
     assert!(
-        !plain.contains("bundles") && !plain.contains("revision"),
-        "{plain}"
+        !without_bundles.contains("bundles") && !without_bundles.contains("revision"),
+        "{without_bundles}"
     );
     let active = engine.active_bundles();
     let active: Vec<_> = active
@@ -109,7 +109,7 @@ fn writes_below_and_above_roots_are_refused() {
         ("p.rego", "package c[\"d e\"]"),
     ];
     let engine = with(&[("one", FIRST), ("deep", deep)]);
-    play_on(&engine, "PUT /v1/policies/mine package mine => 200 {}");
+    run_script_on(&engine, "PUT /v1/policies/mine package mine => 200 {}");
     for (method, target, body, expected) in [
         (
             "PUT",
@@ -211,7 +211,7 @@ fn writes_below_and_above_roots_are_refused() {
             "{method} {target} {body}: {answer}"
         );
     }
-    play_on(
+    run_script_on(
         &engine,
         r#"
         PUT /v1/data/ab/x 1 => 204
@@ -232,7 +232,7 @@ fn writes_below_and_above_roots_are_refused() {
 #[test]
 fn a_bundle_takes_the_place_of_what_it_had_brought() {
     let engine = Engine::default();
-    play_on(
+    run_script_on(
         &engine,
         r#"
         PUT /v1/data {"a": {"old": 1}, "b": {"old": 1}, "free": 1} => 204
@@ -262,13 +262,13 @@ fn a_bundle_takes_the_place_of_what_it_had_brought() {
         );
         // Clients have stored only the document `free`.
         let line = format!(r#"GET /v1/data => 200 {{"result":{expected}}}"#);
-        play_on(&engine, &line);
+        run_script_on(&engine, &line);
     }
     assert_eq!(
         engine.deactivate(&["one".to_owned(), "none".to_owned()]),
         Ok(())
     );
-    play_on(
+    run_script_on(
         &engine,
         r#"
         GET /v1/data => 200 {"result":{"free":1}}
@@ -343,7 +343,7 @@ fn deltas_change_the_data_of_a_bundle() {
             r#"GET /v1/data/a => 200 {{"result":{document}}}
             GET /v1/data/system/bundles/one/manifest/revision => 200 {{"result":"{revision}"}}"#
         );
-        play_on(&engine, &lines);
+        run_script_on(&engine, &lines);
     }
 }
 
@@ -479,7 +479,7 @@ const REFUSED: &[(&[(&str, Files<'_>)], &str)] = &[
 #[test]
 fn what_cannot_be_activated_changes_nothing() {
     let engine = with(&[("one", FIRST)]);
-    play_on(
+    run_script_on(
         &engine,
         "PUT /v1/data/free 1 => 204
         PUT /v1/policies/two/x.rego package other => 200 {}",
@@ -576,5 +576,5 @@ fn readers_see_whole_bundles() {
 fn the_answer_of_a_whole_bundle_hides_the_manifests() {
     let engine = with(&[("all", &[("data.json", r#"{"x": 1}"#)])]);
     let reply = engine.respond(request("GET", "/v1/data", Default::default(), Vec::new()));
-    assert_eq!(shown(&reply), r#"200 {"result":{"x":1}}"#);
+    assert_eq!(format_reply(&reply), r#"200 {"result":{"x":1}}"#);
 }

@@ -9,7 +9,7 @@ use reference::engine::{BundleOptions, Engine, Options};
 use rego::Version;
 
 use super::archives::archive;
-use crate::exchange::{engine, play_on};
+use crate::exchange::{engine, run_script_on};
 
 /// Returns options that load bundles, which are files in a folder.
 fn options(folder: &Path, names: &[&str], bundles: BundleOptions) -> Options {
@@ -83,7 +83,7 @@ fn archives_and_directories_are_loaded() {
     );
     options.ignore = vec![".git".to_owned()];
     let engine = engine(options);
-    play_on(
+    run_script_on(
         &engine,
         r#"
         GET /v1/data => 200 {"result":{"one":1,"two":1,"v":{"50%25":2},"x":{"p":{"q":[1]},"y":[1]},"z y":{"x w":3}}}
@@ -97,7 +97,7 @@ fn archives_and_directories_are_loaded() {
         "DELETE /v1/policies/{} => 400 invalid_parameter",
         id.trim_matches('/')
     );
-    play_on(&engine, &line);
+    run_script_on(&engine, &line);
 }
 
 #[test]
@@ -220,5 +220,5 @@ fn links_in_directories_are_not_followed() {
     let mut options = options(folder.path(), &["open"], BundleOptions::default());
     options.ignore = vec![".git".to_owned()];
     let line = r#"GET /v1/data/x => 200 {"result":{"p":{"q":[1]},"y":[1]}}"#;
-    play_on(&engine(options), line);
+    run_script_on(&engine(options), line);
 }

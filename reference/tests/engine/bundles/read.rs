@@ -4,7 +4,7 @@ use reference::engine::Engine;
 use tar::EntryType;
 
 use super::archives::{Entry, Files, compressed, file, read, tar_of};
-use crate::exchange::play_on;
+use crate::exchange::run_script_on;
 
 /// Archives with the root document after they are loaded.
 const TAKEN: &[(&str, Files<'_>, &str)] = &[
@@ -148,7 +148,7 @@ fn documents(title: &str, archive: &[u8], expected: &str) {
         panic!("{title}: {}", error.in_full());
     }
     let line = format!(r#"GET /v1/data => 200 {{"result":{expected}}}"#);
-    play_on(&engine, &line);
+    run_script_on(&engine, &line);
 }
 
 #[test]
@@ -173,8 +173,8 @@ fn archives_may_have_directories_and_notes() {
     ];
     documents("notes", &compressed(&tar_of(entries)), r#"{"a":1}"#);
     // Concatenated gzip members decompress to one stream.
-    let whole = tar_of(entries);
-    let (first, second) = whole.split_at(700);
+    let complete = tar_of(entries);
+    let (first, second) = complete.split_at(700);
     let parts = [compressed(first), compressed(second)].concat();
     documents("parts", &parts, r#"{"a":1}"#);
 }

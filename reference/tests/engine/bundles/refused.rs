@@ -276,14 +276,14 @@ fn names_that_are_too_deep() {
 
 #[test]
 fn what_is_no_whole_archive() {
-    let whole = tar_of(&[
+    let complete = tar_of(&[
         file("data.json", r#"{"a": 1}"#),
         file("p.rego", "package p"),
     ]);
-    let good = compressed(&whole);
+    let good = compressed(&complete);
     assert_eq!(reason(&good, &Limits::default()), "");
     refused("nothing", b"", "the archive cannot be read");
-    refused("not compressed", &whole, "the archive cannot be read");
+    refused("not compressed", &complete, "the archive cannot be read");
     refused(
         "not an archive",
         &compressed(b"a text"),
@@ -299,7 +299,7 @@ fn what_is_no_whole_archive() {
     refused("checksum", &changed, "the archive cannot be read");
     refused(
         "cut off within a file",
-        &compressed(&whole[..515]),
+        &compressed(&complete[..515]),
         "data.json",
     );
 }
@@ -307,21 +307,21 @@ fn what_is_no_whole_archive() {
 #[test]
 fn changed_archives_do_no_harm() {
     let manifest = r#"{"roots": ["a"], "file_rego_versions": {"a/*": 1}}"#;
-    let whole = tar_of(&[
+    let complete = tar_of(&[
         file(".manifest", manifest),
         file("a/data.yaml", "b: [1, {c: 2}]"),
         file("p.rego", "package a.p\n\nq := data.a.b[0]"),
     ]);
     let mut taken = 0;
-    for at in 0..whole.len() {
+    for at in 0..complete.len() {
         for bit in [at % 8, (at + 3) % 8] {
-            let mut changed = whole.clone();
+            let mut changed = complete.clone();
             changed[at] ^= 1 << bit;
             taken += usize::from(read(&compressed(&changed)).is_ok());
         }
     }
     // Only changes of padding and comments are accepted, and these are few.
-    assert!(taken > 0 && taken < whole.len() * 2, "{taken}");
+    assert!(taken > 0 && taken < complete.len() * 2, "{taken}");
 }
 
 #[test]

@@ -259,7 +259,7 @@ fn token(header: &str, claims: &str) -> String {
 
 #[test]
 fn tokens_are_read_with_care() {
-    let usual = r#"{"alg": "HS256"}"#;
+    let header = r#"{"alg": "HS256"}"#;
     let listed = |algorithm: &str, hash: &str| {
         format!(
             r#"{{"files": [{{"name": "data.json", "algorithm": "{algorithm}", "hash": "{hash}"}}]}}"#
@@ -268,31 +268,35 @@ fn tokens_are_read_with_care() {
     let long = "83f4982cc7c33004bfc7e60dffb5896af69e270a7ee00ddb333d64b4230e006860b5d4791a607bd9b658aa2672619df10dbf8c3136b446df2f2d4ab0a63080d9";
     let short = "aec300dbdd6adc737a6a326bf11b9928d0240454e89becf6e1e68a6ad0981a69";
     for (header, claims, part) in [
-        (usual, listed("SHA-512", long), ""),
-        (usual, listed("SHA-512", &long.to_uppercase()), ""),
-        (usual, listed("SHA-512-256", short), ""),
+        (header, listed("SHA-512", long), ""),
+        (header, listed("SHA-512", &long.to_uppercase()), ""),
+        (header, listed("SHA-512-256", short), ""),
         (
-            usual,
+            header,
             listed("SHA-512", short),
             "the digest differs from the one in the signature",
         ),
         (
-            usual,
+            header,
             listed("MD5", long),
             "its digest by `MD5` is not supported",
         ),
-        (usual, listed("", long), "its digest by `` is not supported"),
         (
-            usual,
+            header,
+            listed("", long),
+            "its digest by `` is not supported",
+        ),
+        (
+            header,
             r#"{"files": [{"name": "data.json"}]}"#.to_owned(),
             "a listed file needs",
         ),
         (
-            usual,
+            header,
             r#"{"files": "data.json"}"#.to_owned(),
             "not listed in the signature",
         ),
-        (usual, "{}".to_owned(), "not listed in the signature"),
+        (header, "{}".to_owned(), "not listed in the signature"),
         (
             r#"{"alg": "HS512"}"#,
             listed("SHA-512", long),
@@ -316,6 +320,6 @@ fn tokens_are_read_with_care() {
 
 #[test]
 fn secrets_are_not_shown() {
-    let shown = format!("{:?}", with("HS256", "secretsecret"));
-    assert!(!shown.contains("secretsecret"), "{shown}");
+    let debug_text = format!("{:?}", with("HS256", "secretsecret"));
+    assert!(!debug_text.contains("secretsecret"), "{debug_text}");
 }

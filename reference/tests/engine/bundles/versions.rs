@@ -7,7 +7,7 @@ use reference::engine::{BundleOptions, Engine, Options};
 use rego::Version;
 
 use super::archives::{Files, archive};
-use crate::exchange::{engine, play_on};
+use crate::exchange::{engine, run_script_on};
 
 fn old() -> Options {
     Options {
@@ -18,7 +18,7 @@ fn old() -> Options {
 
 #[test]
 fn clients_write_and_ask_in_v0() {
-    play_on(
+    run_script_on(
         &engine(old()),
         r#"
         PUT /v1/policies/a package a p[x] { x = input.xs[_] } if = 1 { any([true]) } => 200 {}
@@ -33,7 +33,7 @@ fn clients_write_and_ask_in_v0() {
         POST /v1/compile {"query": "input.x in [1]"} => 400 invalid_parameter
         "#,
     );
-    play_on(
+    run_script_on(
         &Engine::default(),
         r#"
         PUT /v1/policies/a package a p[x] { x = input.xs[_] } => 400 invalid_parameter
@@ -73,7 +73,7 @@ fn files_on_the_command_line_are_v0() -> std::io::Result<()> {
         ..old()
     });
     let all = r#"GET /v1/data => 200 {"result":{"new":{"p":true},"old":{"p":true}}}"#;
-    play_on(&files, all);
+    run_script_on(&files, all);
     let bundles = |options: Options| Options {
         data: vec![below("bundles/said"), below("bundles/silent")],
         bundles: BundleOptions {
@@ -82,7 +82,7 @@ fn files_on_the_command_line_are_v0() -> std::io::Result<()> {
         },
         ..options
     };
-    play_on(
+    run_script_on(
         &engine(bundles(old())),
         r#"
         GET /v1/data/said => 200 {"result":{"p":true}}
@@ -90,7 +90,7 @@ fn files_on_the_command_line_are_v0() -> std::io::Result<()> {
         "#,
     );
     let refused = Engine::open(&bundles(Options::default())).err();
-    let refused = refused.map(|why| why.to_string()).unwrap_or_default();
+    let refused = refused.map(|error| error.to_string()).unwrap_or_default();
     let mistake = "silent/p.rego:3: rego_parse_error: `if` keyword is required before rule body";
     assert!(refused.contains(mistake), "{refused}");
     Ok(())
@@ -100,11 +100,11 @@ fn files_on_the_command_line_are_v0() -> std::io::Result<()> {
 fn policies_of_a_bundle_keep_their_version() {
     let bundle = |files: Files<'_>| {
         Bundle::read(&archive(files), "b", Version::V1, &Limits::default(), None)
-            .unwrap_or_else(|why| panic!("{}", why.in_full()))
+            .unwrap_or_else(|error| panic!("{}", error.in_full()))
     };
     let activate = |engine: &Engine, files: Files<'_>| {
-        if let Err(why) = engine.activate(vec![("b".to_owned(), bundle(files))]) {
-            panic!("{}", why.in_full());
+        if let Err(error) = engine.activate(vec![("b".to_owned(), bundle(files))]) {
+            panic!("{}", error.in_full());
         }
     };
     let engine = Engine::default();
@@ -120,7 +120,7 @@ fn policies_of_a_bundle_keep_their_version() {
         ],
     );
     // A policy of a client affects the policy of the bundle, which is then compiled again.
-    play_on(
+    run_script_on(
         &engine,
         r#"
         PUT /v1/policies/c package c x if { true } => 200 {}
@@ -133,7 +133,7 @@ fn policies_of_a_bundle_keep_their_version() {
         &engine,
         &[(".manifest", r#"{"roots": ["b"]}"#), ("patch.json", patch)],
     );
-    play_on(
+    run_script_on(
         &engine,
         r#"
         PUT /v1/policies/c package c x := true => 200 {}

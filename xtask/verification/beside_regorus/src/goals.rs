@@ -53,7 +53,7 @@ impl Goals {
                 goals.push((microseconds, most, "us"));
             }
         }
-        let mut told = format!(
+        let mut text = format!(
             "{name:36} {microseconds:>10.2} us  {beside_rvm:.2} of the RVM  \
              {beside_interpreter:.2} of the interpreter  {:.2} times by two threads, {:.2} of \
              unshared",
@@ -61,7 +61,7 @@ impl Goals {
         );
         for (figure, most, unit) in goals {
             if figure > most {
-                told.push_str(&format!("  missed: {most} {unit}"));
+                text.push_str(&format!("  missed: {most} {unit}"));
                 self.missed
                     .push(format!("{name}: {figure:.2} {unit}, not {most}"));
             }
@@ -70,7 +70,7 @@ impl Goals {
             let broken = format!("{name}: {beside_interpreter:.2} of the interpreter");
             self.broken.push(broken);
         }
-        told
+        text
     }
 
     /// Geometric mean of the ratios of our time to the RVM's.

@@ -128,7 +128,7 @@ fn chain(name: impl Fn(usize) -> String, end: &str) -> Value {
 }
 
 fn read(path: &Path) -> Result<String, Box<dyn Error>> {
-    Ok(fs::read_to_string(path).map_err(|why| format!("{}: {why}", path.display()))?)
+    Ok(fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?)
 }
 
 /// Returns the source folder of the package regorus.

@@ -49,7 +49,7 @@ pub(crate) fn gain(case: &Case) -> Result<Speedup, Box<dyn Error>> {
 /// Returns the total decisions per second of two threads.
 fn both([first, second]: [&Ours; 2], case: &Case) -> Result<f64, Box<dyn Error>> {
     thread::scope(|scope| {
-        let second = scope.spawn(|| rate(second, case).map_err(|why| why.to_string()));
+        let second = scope.spawn(|| rate(second, case).map_err(|error| error.to_string()));
         let first = rate(first, case)?;
         let second = second.join().map_err(|_| "a thread panicked")??;
         Ok(first + second)
@@ -60,19 +60,19 @@ fn both([first, second]: [&Ours; 2], case: &Case) -> Result<f64, Box<dyn Error>>
 /// request.
 fn rate(ours: &Ours, case: &Case) -> Result<f64, Box<dyn Error>> {
     let input = case.own_input()?;
-    let begun = Instant::now();
+    let start = Instant::now();
     ours.answer(&input)?;
-    let round = if begun.elapsed() < TURN / ROUND {
+    let round = if start.elapsed() < TURN / ROUND {
         ROUND
     } else {
         1
     };
     let mut decisions = 1;
-    while begun.elapsed() < TURN {
+    while start.elapsed() < TURN {
         for _ in 0..round {
             ours.answer(&input)?;
         }
         decisions += round;
     }
-    Ok(f64::from(decisions) / begun.elapsed().as_secs_f64())
+    Ok(f64::from(decisions) / start.elapsed().as_secs_f64())
 }

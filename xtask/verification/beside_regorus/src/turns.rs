@@ -53,7 +53,7 @@ pub(crate) fn compare(case: &Case) -> Result<Times, Box<dyn Error>> {
     let ours = Ours::prepare(case)?;
     let mut theirs = Theirs::prepare(case)?;
     let input = case.own_input()?;
-    let begun = Instant::now();
+    let start = Instant::now();
     let answer = ours.answer(&input)?.map(|value| value.to_string());
     let answer: Option<Json> = answer.as_deref().map(serde_json::from_str).transpose()?;
     for their in [theirs.interpreted()?, theirs.executed()?] {
@@ -66,12 +66,12 @@ pub(crate) fn compare(case: &Case) -> Result<Times, Box<dyn Error>> {
     }
     let mut calls = [1; 3];
     let (mut our, mut interpreter, mut rvm) = (Vec::new(), Vec::new(), Vec::new());
-    let (fewest, warm_up) = match begun.elapsed() < LONG {
+    let (fewest, warm_up) = match start.elapsed() < LONG {
         true => (FEWEST, WARM_UP),
         false => (FEW, 0),
     };
-    let begun = Instant::now();
-    while our.len() < MOST + warm_up && (our.len() < fewest + warm_up || begun.elapsed() < TIME) {
+    let start = Instant::now();
+    while our.len() < MOST + warm_up && (our.len() < fewest + warm_up || start.elapsed() < TIME) {
         let [ours_calls, interpreter_calls, rvm_calls] = &mut calls;
         our.push(turn(ours_calls, || ours.answer(&input).map(drop))?);
         interpreter.push(turn(interpreter_calls, || theirs.interpreted().map(drop))?);
@@ -88,9 +88,9 @@ pub(crate) fn compare(case: &Case) -> Result<Times, Box<dyn Error>> {
 pub(crate) fn repeat(case: &Case) -> Result<(), Box<dyn Error>> {
     let ours = Ours::prepare(case)?;
     let input = case.own_input()?;
-    let begun = Instant::now();
+    let start = Instant::now();
     let mut calls = 1;
-    while begun.elapsed() < TIME {
+    while start.elapsed() < TIME {
         turn(&mut calls, || ours.answer(&input).map(drop))?;
     }
     Ok(())
@@ -103,11 +103,11 @@ fn turn(
     mut call: impl FnMut() -> Result<(), Box<dyn Error>>,
 ) -> Result<f64, Box<dyn Error>> {
     call()?;
-    let begun = Instant::now();
+    let start = Instant::now();
     for _ in 0..*calls {
         call()?;
     }
-    let elapsed = begun.elapsed();
+    let elapsed = start.elapsed();
     let time = elapsed.as_secs_f64() / f64::from(*calls);
     if elapsed < TURN {
         *calls *= 2;

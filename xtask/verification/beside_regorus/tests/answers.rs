@@ -72,11 +72,11 @@ fn compare(bytes: &[u8], tally: &mut Tally) {
     tally.taken += 1;
     for rule in rego_generate::QUERIES {
         // A query that either of them rejects or fails to evaluate is not compared.
-        let Some(our) = ask(&policy, rule, input) else {
+        let Some(our) = evaluate(&policy, rule, input) else {
             continue;
         };
-        let asked = AssertUnwindSafe(|| theirs.eval_query((*rule).to_owned(), false));
-        let their = match catch_unwind(asked) {
+        let evaluation = AssertUnwindSafe(|| theirs.eval_query((*rule).to_owned(), false));
+        let their = match catch_unwind(evaluation) {
             Ok(Ok(their)) => their,
             Ok(Err(_)) => continue,
             // Some generated policies make regorus panic, which leaves its engine unusable.
@@ -123,7 +123,7 @@ fn theirs(module: &str, input: &str) -> Option<regorus::Engine> {
 
 /// Returns the value of a query as JSON, the inner none if it is undefined, the outer none on an
 /// error.
-fn ask(policy: &Policy, rule: &str, input: &str) -> Option<Option<Value>> {
+fn evaluate(policy: &Policy, rule: &str, input: &str) -> Option<Option<Value>> {
     let documents = from_json(rego_generate::documents().as_bytes()).ok()?;
     let query = Query::parse(policy, rule, &QueryOptions::default()).ok()?;
     let mut evaluation = Evaluation::new(&documents);

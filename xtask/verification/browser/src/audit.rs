@@ -5,7 +5,7 @@ use std::error::Error;
 use serde_json::Value;
 use thirtyfour::prelude::*;
 
-use crate::browser::{Browser, ask};
+use crate::browser::{Browser, execute};
 
 /// Names of the checked pages.
 const NAMES: [&str; 3] = ["reference", "broken", "both"];
@@ -23,7 +23,7 @@ pub(super) async fn all(browser: &Browser, pages: &str) -> Result<Vec<String>, B
             let mut found = audit(browser, &window, name).await?;
             found.extend(log(&window).await?);
             // Interactions are the same in dark mode, which differs only in colours.
-            if !browser.look.dark {
+            if !browser.viewport.dark {
                 found.extend(reader(browser, &window, pages, name).await?);
                 found.extend(log(&window).await?);
                 window
@@ -52,19 +52,19 @@ pub(super) async fn log(window: &WebDriver) -> WebDriverResult<Vec<String>> {
 
 async fn audit(browser: &Browser, window: &WebDriver, name: &str) -> WebDriverResult<Vec<String>> {
     browser.shot(window, &format!("{name}-top")).await?;
-    let mut found = sentences(&ask(window, AUDIT).await?);
+    let mut found = sentences(&execute(window, AUDIT).await?);
     // Opens a clause and its parts, takes screenshots, and audits again.
     let places = [
         ("failing", "details.clause[data-marks~=fail]"),
         ("clause", "details.clause"),
     ];
-    for (what, place) in places {
+    for (what, selector) in places {
         let open = format!(
-            "const it = document.querySelector('{place}'); if (it) {{ it.open = true; \
+            "const it = document.querySelector('{selector}'); if (it) {{ it.open = true; \
              it.querySelectorAll('details').forEach((one) => one.open = true); \
              it.scrollIntoView(); }} return it !== null;"
         );
-        if ask(window, &open).await? == Value::Bool(true) {
+        if execute(window, &open).await? == Value::Bool(true) {
             browser.shot(window, &format!("{name}-{what}")).await?;
         }
     }
@@ -72,11 +72,11 @@ async fn audit(browser: &Browser, window: &WebDriver, name: &str) -> WebDriverRe
         let show = format!(
             "const it = document.getElementById('{part}'); it?.scrollIntoView(); return it !== null;"
         );
-        if ask(window, &show).await? == Value::Bool(true) {
+        if execute(window, &show).await? == Value::Bool(true) {
             browser.shot(window, &format!("{name}-{part}")).await?;
         }
     }
-    found.extend(sentences(&ask(window, AUDIT).await?));
+    found.extend(sentences(&execute(window, AUDIT).await?));
     found.dedup();
     Ok(found)
 }
@@ -103,20 +103,20 @@ async fn reader(
     };
     let count = "return document.getElementById('filter-count').textContent;";
     let visible = "return document.querySelectorAll('details.clause:not([hidden])').length;";
-    let all = ask(window, visible).await?;
+    let all = execute(window, visible).await?;
     expect(all.as_u64().is_some_and(|all| all > 100), "too few clauses");
 
     let search = window.find(By::Id("filter-text")).await?;
     search.send_keys("if-none-match").await?;
-    let found = ask(window, visible).await?;
+    let found = execute(window, visible).await?;
     expect(
         found.as_u64() > Some(0) && found.as_u64() < all.as_u64(),
         "the search does not narrow",
     );
-    let said = ask(window, count).await?;
+    let count_text = execute(window, count).await?;
     let telling = format!("{found} of {all} clauses");
     expect(
-        said.as_str() == Some(&telling),
+        count_text.as_str() == Some(&telling),
         "the count does not tell what is shown",
     );
     browser.shot(window, &format!("{name}-search")).await?;
@@ -125,15 +125,15 @@ async fn reader(
     let focus = "const it = document.activeElement; return it.matches('details.clause > summary') \
                  && it.getClientRects().length > 0;";
     let mut tabs = 0;
-    while ask(window, focus).await? != Value::Bool(true) && tabs < 40 {
+    while execute(window, focus).await? != Value::Bool(true) && tabs < 40 {
         window.active_element().await?.send_keys(Key::Tab).await?;
         tabs += 1;
     }
-    let reached = ask(window, focus).await? == Value::Bool(true);
+    let reached = execute(window, focus).await? == Value::Bool(true);
     expect(reached, "the keyboard does not reach the clauses");
     if reached {
         window.active_element().await?.send_keys(Key::Enter).await?;
-        let open = ask(window, "return document.activeElement.parentElement.open;").await?;
+        let open = execute(window, "return document.activeElement.parentElement.open;").await?;
         expect(open == Value::Bool(true), "Enter does not open a clause");
         browser.shot(window, &format!("{name}-keyboard")).await?;
     }
@@ -147,25 +147,25 @@ async fn reader(
     let settled = "return new Promise((done) => setTimeout(() => done(\
                    document.querySelectorAll('details.clause:not([hidden])').length)));";
     expect(
-        ask(window, settled).await? == all,
+        execute(window, settled).await? == all,
         "Clear does not bring the clauses back",
     );
     let chip = "const box = document.querySelector('#filter [name=mark]'); box.click(); \
                 const shown = [...document.querySelectorAll('details.clause:not([hidden])')]; \
                 return shown.length > 0 && shown.every((one) => one.dataset.marks.split(' ').includes(box.value));";
     expect(
-        ask(window, chip).await? == Value::Bool(true),
+        execute(window, chip).await? == Value::Bool(true),
         "a verdict does not filter",
     );
 
     // A link to a clause opens it, whatever the filter.
     let id = "return [...document.querySelectorAll('details.clause')].at(-1).id;";
-    let id = ask(window, id).await?;
+    let id = execute(window, id).await?;
     let id = id.as_str().unwrap_or_default();
     window.goto(format!("{pages}/{name}.html#{id}")).await?;
     let open = "return document.getElementById(decodeURIComponent(location.hash.slice(1))).open;";
     expect(
-        ask(window, open).await? == Value::Bool(true),
+        execute(window, open).await? == Value::Bool(true),
         "a link does not open its clause",
     );
     let title = window.title().await?;
@@ -191,7 +191,7 @@ async fn without_scripts(
         if (!clauses[0].open) wrong.push('nothing opens without scripts'); \
         clauses[0].scrollIntoView(); \
         return wrong;";
-    let found = sentences(&ask(window, script).await?);
+    let found = sentences(&execute(window, script).await?);
     browser
         .shot(window, &format!("{name}-without-scripts"))
         .await?;

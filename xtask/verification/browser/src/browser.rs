@@ -49,16 +49,16 @@ impl fmt::Display for Viewport {
 /// Browser whose windows have one viewport.
 #[derive(Debug)]
 pub(super) struct Browser {
-    pub(super) look: Viewport,
+    pub(super) viewport: Viewport,
     /// Address of the WebDriver server.
     driver: String,
     shots: PathBuf,
 }
 
 impl Browser {
-    pub(super) fn new(look: Viewport, driver: &str, shots: &Path) -> Self {
+    pub(super) fn new(viewport: Viewport, driver: &str, shots: &Path) -> Self {
         Self {
-            look,
+            viewport,
             driver: driver.to_owned(),
             shots: shots.to_owned(),
         }
@@ -66,9 +66,9 @@ impl Browser {
 
     /// Opens a browser window with the viewport.
     pub(super) async fn window(&self) -> WebDriverResult<WebDriver> {
-        let mut wanted = DesiredCapabilities::chrome();
-        wanted.set_binary(CHROMIUM)?;
-        let scheme = u8::from(!self.look.dark);
+        let mut capabilities = DesiredCapabilities::chrome();
+        capabilities.set_binary(CHROMIUM)?;
+        let scheme = u8::from(!self.viewport.dark);
         for argument in [
             "--headless=new",
             // The sandbox does not work for root in a container.
@@ -79,25 +79,25 @@ impl Browser {
             "--window-size=1280,900",
             &format!("--blink-settings=preferredColorScheme={scheme}"),
         ] {
-            wanted.add_arg(argument)?;
+            capabilities.add_arg(argument)?;
         }
-        if self.look.phone {
+        if self.viewport.phone {
             let screen = json!({ "width": 390, "height": 844, "pixelRatio": 2.0, "touch": true });
-            wanted
+            capabilities
                 .add_experimental_option("mobileEmulation", json!({ "deviceMetrics": screen }))?;
         }
-        wanted.set("goog:loggingPrefs", json!({ "browser": "ALL" }))?;
-        WebDriver::new(&self.driver, wanted).await
+        capabilities.set("goog:loggingPrefs", json!({ "browser": "ALL" }))?;
+        WebDriver::new(&self.driver, capabilities).await
     }
 
     /// Saves a screenshot of the window.
     pub(super) async fn shot(&self, window: &WebDriver, name: &str) -> WebDriverResult<()> {
-        let file = format!("{name}-{}.png", self.look);
+        let file = format!("{name}-{}.png", self.viewport);
         window.screenshot(&self.shots.join(file)).await
     }
 }
 
 /// Runs a script in the page and returns its result.
-pub(super) async fn ask(window: &WebDriver, script: &str) -> WebDriverResult<Value> {
+pub(super) async fn execute(window: &WebDriver, script: &str) -> WebDriverResult<Value> {
     Ok(window.execute(script, Vec::new()).await?.json().clone())
 }

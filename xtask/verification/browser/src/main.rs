@@ -19,14 +19,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let [what, driver, pages, shots, paths @ ..] = arguments.as_slice() else {
         return Err("browser report|site DRIVER PAGES SHOTS PATH…".into());
     };
-    for look in Viewport::ALL {
-        let browser = Browser::new(look, driver, Path::new(shots));
+    for viewport in Viewport::ALL {
+        let browser = Browser::new(viewport, driver, Path::new(shots));
         let wrong = match what.as_str() {
             "site" => site::all(&browser, pages, paths).await?,
             _ => audit::all(&browser, pages).await?,
         };
         for what in wrong {
-            println!("{look}: {what}");
+            println!("{viewport}: {what}");
         }
     }
     Ok(())

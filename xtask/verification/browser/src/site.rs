@@ -6,7 +6,7 @@ use serde_json::Value;
 use thirtyfour::prelude::*;
 
 use crate::audit::{AUDIT, log, sentences};
-use crate::browser::{Browser, ask};
+use crate::browser::{Browser, execute};
 
 /// Start page of the site.
 const FIRST: &str = "index.html";
@@ -25,7 +25,7 @@ pub(super) async fn all(
         for path in paths {
             window.goto(format!("{pages}/{path}")).await?;
             let mut found = page(browser, &window, path).await?;
-            if !browser.look.dark {
+            if !browser.viewport.dark {
                 found.extend(reader(&window, path).await?);
             }
             found.extend(log(&window).await?);
@@ -41,24 +41,27 @@ pub(super) async fn all(
 async fn page(browser: &Browser, window: &WebDriver, path: &str) -> WebDriverResult<Vec<String>> {
     let name = path.trim_end_matches(".html").replace('/', "-");
     browser.shot(window, &name).await?;
-    let mut found = sentences(&ask(window, AUDIT).await?);
-    let took = ask(
+    let mut found = sentences(&execute(window, AUDIT).await?);
+    let elapsed = execute(
         window,
         "return performance.getEntriesByType('navigation')[0].duration;",
     )
     .await?;
-    if took.as_f64().is_none_or(|took| took > LOADED_WITHIN) {
-        found.push(format!("it takes {took} ms to load"));
+    if elapsed
+        .as_f64()
+        .is_none_or(|elapsed| elapsed > LOADED_WITHIN)
+    {
+        found.push(format!("it takes {elapsed} ms to load"));
     }
     let open = "const it = document.querySelector('details.clause'); if (it) { it.open = true; \
                 it.querySelectorAll('details').forEach((one) => one.open = true); \
                 it.scrollIntoView(); } return it !== null;";
-    if ask(window, open).await? == Value::Bool(true) {
+    if execute(window, open).await? == Value::Bool(true) {
         browser.shot(window, &format!("{name}-open")).await?;
-        found.extend(sentences(&ask(window, AUDIT).await?));
+        found.extend(sentences(&execute(window, AUDIT).await?));
     } else {
         let middle = "window.scrollTo(0, document.body.scrollHeight / 2); return true;";
-        ask(window, middle).await?;
+        execute(window, middle).await?;
         browser.shot(window, &format!("{name}-middle")).await?;
     }
     found.dedup();
@@ -72,17 +75,17 @@ async fn reader(window: &WebDriver, path: &str) -> WebDriverResult<Vec<String>> 
     let body = window.find(By::Tag("body")).await?;
     body.send_keys(Key::Tab).await?;
     let skip = "return document.activeElement.matches('.skip');";
-    if ask(window, skip).await? != Value::Bool(true) {
+    if execute(window, skip).await? != Value::Bool(true) {
         wrong.push("the first stop of the keyboard does not skip to the content".to_owned());
     }
     let goal = "const it = document.activeElement; \
                 return it.matches('main a, main summary') && it.getClientRects().length > 0;";
     let mut tabs = 0;
-    while ask(window, goal).await? != Value::Bool(true) && tabs < 20 {
+    while execute(window, goal).await? != Value::Bool(true) && tabs < 20 {
         window.active_element().await?.send_keys(Key::Tab).await?;
         tabs += 1;
     }
-    if ask(window, goal).await? != Value::Bool(true) {
+    if execute(window, goal).await? != Value::Bool(true) {
         wrong.push("the keyboard does not reach the content".to_owned());
     } else if path == FIRST {
         window.active_element().await?.send_keys(Key::Enter).await?;

@@ -22,9 +22,9 @@ pub(super) struct Findings {
 
 impl Findings {
     /// Checks that a condition is true.
-    pub(super) fn hold(&mut self, what: impl Into<String>, held: bool) {
+    pub(super) fn check(&mut self, what: impl Into<String>, holds: bool) {
         self.tried += 1;
-        if !held {
+        if !holds {
             self.broken.push(what.into());
         }
     }
@@ -32,13 +32,13 @@ impl Findings {
     /// Checks that an operation succeeded.
     pub(super) fn succeed<E: std::fmt::Display>(&mut self, what: &str, outcome: Result<(), E>) {
         self.tried += 1;
-        if let Err(why) = outcome {
-            self.broken.push(format!("{what}: {why}"));
+        if let Err(error) = outcome {
+            self.broken.push(format!("{what}: {error}"));
         }
     }
 
     /// Prefixes with a name the descriptions of failed checks from index `since` on.
-    pub(super) fn name(&mut self, since: usize, what: &str) {
+    pub(super) fn prefix_from(&mut self, since: usize, what: &str) {
         for found in self.broken.iter_mut().skip(since) {
             *found = format!("{what}: {found}");
         }
@@ -46,19 +46,19 @@ impl Findings {
 
     /// Checks that the attack did not affect the health monitor.
     pub(super) fn watch(&mut self, watched: HealthSamples) {
-        self.watch_beside(watched, 1);
+        self.watch_among(watched, 1);
     }
 
     /// Checks that the attack did not affect the health monitor, with a bound that allows for other
     /// attacks at the same time.
     pub(super) fn watch_in_company(&mut self, watched: HealthSamples) {
-        self.watch_beside(watched, BESIDE);
+        self.watch_among(watched, BESIDE);
     }
 
-    fn watch_beside(&mut self, watched: HealthSamples, attacks: usize) {
+    fn watch_among(&mut self, watched: HealthSamples, attacks: usize) {
         let attacks = attacks as f64;
         let bound = watched.bound(attacks);
-        self.hold(
+        self.check(
             format!(
                 "the bystander's p99 is {:.0} ms, bound {bound:.0} ms",
                 watched.tail
@@ -66,7 +66,7 @@ impl Findings {
             watched.tail <= bound,
         );
         let bound = watched.decision_bound(attacks);
-        self.hold(
+        self.check(
             format!(
                 "the p99 of the bystander's decisions is {:.0} ms, bound {bound:.0} ms",
                 watched.decision
@@ -74,7 +74,7 @@ impl Findings {
             watched.decision <= bound,
         );
         let failures = watched.failures.join("; ");
-        self.hold(
+        self.check(
             format!("the bystander was not answered: {failures}"),
             failures.is_empty(),
         );
@@ -95,7 +95,7 @@ impl Findings {
             (self.peak, self.after) = (peak, server.resident()?);
         }
         let peak = peak >> 10;
-        self.hold(format!("{peak} MiB of {most}"), peak <= most);
+        self.check(format!("{peak} MiB of {most}"), peak <= most);
         Ok(())
     }
 
@@ -106,14 +106,14 @@ impl Findings {
     /// When the server has already ended.
     pub(super) async fn end(&mut self, server: &mut Process) -> Result<(), Failure> {
         server.signal(Signal::TERM)?;
-        let ended = server.ends(HANG_LIMIT).await?;
-        self.hold(
+        let ended = server.wait_for_exit(HANG_LIMIT).await?;
+        self.check(
             format!("SIGTERM: the server has ended with {ended:?}"),
             ended.is_some_and(|status| status.success()),
         );
-        let said = server.said();
-        let panicked = said.lines().find(|line| line.contains("panicked"));
-        self.hold(format!("{panicked:?}"), panicked.is_none());
+        let output = server.output();
+        let panicked = output.lines().find(|line| line.contains("panicked"));
+        self.check(format!("{panicked:?}"), panicked.is_none());
         Ok(())
     }
 }

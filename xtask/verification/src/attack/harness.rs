@@ -118,7 +118,7 @@ impl Harness {
     ///
     /// # Errors
     /// When it does not start.
-    pub(super) async fn engine_behind(
+    pub(super) async fn engine_with_token(
         &self,
         token: &str,
         arguments: &[&str],
@@ -137,7 +137,7 @@ impl Harness {
         for (name, text) in [&[CALM_POLICY], policies].concat() {
             command.arg(self.file(name, text)?);
         }
-        Process::start_behind(token, &mut command, &self.folder).await
+        Process::start_with_token(token, &mut command, &self.folder).await
     }
 
     /// Returns a flag with its value, or nothing if the program lacks the flag: the program is

@@ -101,10 +101,10 @@ struct Sample {
 /// Probes for an engine: its health on new connections, its metrics, and the decision of
 /// [`CALM_POLICY`], with this bearer token if there is one.
 pub(super) fn engine(token: Option<&str>) -> Vec<Probe> {
-    let held = token.map_or_else(String::new, |token| {
+    let authorization = token.map_or_else(String::new, |token| {
         format!("Authorization: Bearer {token}\r\n")
     });
-    let get = |path| request_with("GET", path, &held, b"");
+    let get = |path| request_with("GET", path, &authorization, b"");
     let decision = br#"{"input": {"user": "ann"}}"#;
     vec![
         Probe {
@@ -123,7 +123,7 @@ pub(super) fn engine(token: Option<&str>) -> Vec<Probe> {
         },
         Probe {
             name: "POST /v1/data/calm/allow",
-            request: request_with("POST", "/v1/data/calm/allow", &held, decision),
+            request: request_with("POST", "/v1/data/calm/allow", &authorization, decision),
             holds: "\"result\":true",
             fresh: false,
             bounded: false,
@@ -208,25 +208,25 @@ async fn ask_all(to: SocketAddr, probes: Vec<Probe>, phase: &AtomicU8) -> Vec<Sa
 
 /// Repeats one probe until the monitor is stopped.
 async fn steady(to: SocketAddr, probe: Probe, phase: &AtomicU8) -> Vec<Sample> {
-    let (mut samples, mut kept) = (Vec::new(), None);
+    let (mut samples, mut idle_connection) = (Vec::new(), None);
     loop {
         let now = phase.load(Ordering::SeqCst);
         if now == OVER {
             return samples;
         }
-        let begun = Instant::now();
-        let outcome = within(HANG_LIMIT, once(to, &probe, &mut kept)).await;
+        let start = Instant::now();
+        let outcome = within(HANG_LIMIT, once(to, &probe, &mut idle_connection)).await;
         let failure = match &outcome {
             Ok(answer) => judge(&probe, answer),
             Err(failure) => Some(format!("{}: {failure}", probe.name)),
         };
         if failure.is_some() {
-            kept = None;
+            idle_connection = None;
         }
         samples.push(Sample {
             during: now == DURING,
             bounded: probe.bounded,
-            milliseconds: begun.elapsed().as_secs_f64() * 1e3,
+            milliseconds: start.elapsed().as_secs_f64() * 1e3,
             failure,
         });
         sleep(PAUSE).await;
@@ -234,17 +234,21 @@ async fn steady(to: SocketAddr, probe: Probe, phase: &AtomicU8) -> Vec<Sample> {
 }
 
 /// Sends one request of a probe; opens a new connection if the server has closed the idle one.
-async fn once(to: SocketAddr, probe: &Probe, kept: &mut Option<Wire>) -> io::Result<Message> {
-    if let Some(mut wire) = kept.take()
-        && let Ok(answer) = wire.ask(&probe.request).await
+async fn once(
+    to: SocketAddr,
+    probe: &Probe,
+    idle_connection: &mut Option<Wire>,
+) -> io::Result<Message> {
+    if let Some(mut wire) = idle_connection.take()
+        && let Ok(answer) = wire.exchange(&probe.request).await
     {
-        *kept = Some(wire);
+        *idle_connection = Some(wire);
         return Ok(answer);
     }
     let mut wire = Wire::connect(to, BYSTANDER).await?;
-    let answer = wire.ask(&probe.request).await?;
+    let answer = wire.exchange(&probe.request).await?;
     if !probe.fresh {
-        *kept = Some(wire);
+        *idle_connection = Some(wire);
     }
     Ok(answer)
 }
@@ -252,11 +256,11 @@ async fn once(to: SocketAddr, probe: &Probe, kept: &mut Option<Wire>) -> io::Res
 /// Returns a message about the error in a response, if there is one.
 fn judge(probe: &Probe, answer: &Message) -> Option<String> {
     let text = answer.text();
-    let held = match answer.status() {
+    let is_expected = match answer.status() {
         200 => text.contains(probe.holds),
         503 => !probe.bounded && answer.header("retry-after").is_some(),
         _ => false,
     };
-    let said: String = text.chars().take(80).collect();
-    (!held).then(|| format!("{}: {} {said}", probe.name, answer.status()))
+    let excerpt: String = text.chars().take(80).collect();
+    (!is_expected).then(|| format!("{}: {} {excerpt}", probe.name, answer.status()))
 }

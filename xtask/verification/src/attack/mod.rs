@@ -63,11 +63,11 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
-    let wanted = |attack: &&Attack| match &options.only {
+    let is_selected = |attack: &&Attack| match &options.only {
         Some(only) => attack.name.contains(only.as_str()),
         None => options.long || attack.when != Scheduling::Long,
     };
-    let chosen: Vec<&Attack> = SCENARIOS.iter().filter(wanted).collect();
+    let chosen: Vec<&Attack> = SCENARIOS.iter().filter(is_selected).collect();
     if chosen.is_empty() {
         return Err("no attack has such a name".into());
     }
@@ -75,7 +75,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         // Futures are dropped on an interrupt, which ends the servers.
         let mut terminated = signal(SignalKind::terminate())?;
         tokio::select! {
-            played = play(&program, &folder, options.long, &chosen) => played.map_err(|why| why as Box<dyn Error>),
+            result = run_all(&program, &folder, options.long, &chosen) => result.map_err(|error| error as Box<dyn Error>),
             _ = tokio::signal::ctrl_c() => Err("interrupted".into()),
             _ = terminated.recv() => Err("interrupted".into()),
         }
@@ -83,7 +83,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
 }
 
 /// Runs the attacks that must run alone one by one, and then the others concurrently.
-async fn play(
+async fn run_all(
     program: &Path,
     folder: &Path,
     long: bool,
@@ -104,11 +104,11 @@ async fn play(
     let is_alone = |attack: &&&Attack| attack.when == Scheduling::Alone;
     let mut broken = Vec::new();
     for attack in chosen.iter().filter(is_alone) {
-        broken.push(one(program, folder, long, attack).await?);
+        broken.push(run_attack(program, folder, long, attack).await?);
     }
     let others = chosen.iter().filter(|attack| !is_alone(attack));
     let mut others = futures_util::stream::iter(others)
-        .map(|attack| one(program, folder, long, attack))
+        .map(|attack| run_attack(program, folder, long, attack))
         .buffer_unordered(BESIDE);
     while let Some(ended) = others.next().await {
         broken.push(ended?);
@@ -131,33 +131,33 @@ async fn play(
 }
 
 /// Runs one attack and prints its results; returns its name and failed checks.
-async fn one(
+async fn run_attack(
     program: &Path,
     folder: &Path,
     long: bool,
     attack: &Attack,
 ) -> Result<(&'static str, Vec<String>), Failure> {
     let harness = Harness::new(program, long, folder, attack.name)?;
-    let begun = Instant::now();
-    let played = tokio::time::timeout(ATTACK_TIMEOUT, (attack.play)(&harness)).await;
-    let findings = match played {
+    let start = Instant::now();
+    let outcome = tokio::time::timeout(ATTACK_TIMEOUT, (attack.run)(&harness)).await;
+    let findings = match outcome {
         Ok(Ok(findings)) => findings,
-        Ok(Err(why)) => stopped(&why.to_string()),
+        Ok(Err(error)) => stopped(&error.to_string()),
         Err(_) => stopped("it does not end"),
     };
-    print_findings(attack.name, &findings, begun.elapsed());
+    print_findings(attack.name, &findings, start.elapsed());
     Ok((attack.name, findings.broken))
 }
 
 /// Returns the findings of an attack that could not be completed, which counts as a failed check.
-fn stopped(why: &str) -> Findings {
+fn stopped(reason: &str) -> Findings {
     let mut findings = Findings::default();
-    findings.hold(format!("stopped: {why}"), false);
+    findings.check(format!("stopped: {reason}"), false);
     findings
 }
 
-fn print_findings(name: &str, findings: &Findings, took: Duration) {
-    let held = findings.tried - findings.broken.len();
+fn print_findings(name: &str, findings: &Findings, elapsed: Duration) {
+    let passed = findings.tried - findings.broken.len();
     let watched = findings.watched.as_ref();
     let time = |pick: fn(&health_monitor::HealthSamples) -> f64| {
         watched.map_or_else(|| "-".to_owned(), |watched| format!("{:.1}", pick(watched)))
@@ -170,14 +170,14 @@ fn print_findings(name: &str, findings: &Findings, took: Duration) {
         name,
         &[
             findings.tried.to_string(),
-            held.to_string(),
+            passed.to_string(),
             time(|watched| watched.calm),
             time(|watched| watched.tail),
             time(|watched| watched.longest),
             time(|watched| watched.decision),
             size(findings.peak),
             size(findings.after),
-            format!("{:.0}", took.as_secs_f64()),
+            format!("{:.0}", elapsed.as_secs_f64()),
         ],
     );
 }

@@ -44,7 +44,7 @@ impl Repository {
         command.args(["-c", "user.name=a", "-c", "user.email=a@localhost"]);
         command.args(["-c", "commit.gpgsign=false"]);
         let command = command.args(arguments).current_dir(&self.0);
-        complete(command).map_err(|why| why.to_string().into())
+        complete(command).map_err(|error| error.to_string().into())
     }
 
     /// Serves the repository over HTTP, under any path prefix.
@@ -53,11 +53,11 @@ impl Repository {
     /// When no port is free.
     pub(super) async fn listen(&self) -> Result<Peer, Failure> {
         let repository = self.clone();
-        let peer = Peer::start(0, move |asked| {
+        let peer = Peer::start(0, move |request| {
             let repository = repository.clone();
             async move {
                 repository
-                    .answer(asked)
+                    .answer(request)
                     .await
                     .unwrap_or(PeerScript::status(500))
             }
@@ -65,10 +65,10 @@ impl Repository {
         Ok(peer.await?)
     }
 
-    async fn answer(&self, asked: Message) -> Result<PeerScript, Failure> {
+    async fn answer(&self, request: Message) -> Result<PeerScript, Failure> {
         let mut command = Command::new("git");
         command.args(["upload-pack", "--stateless-rpc"]);
-        let (method, path) = target(&asked);
+        let (method, path) = target(&request);
         let (kind, start): (_, &[u8]) = match (method, path.rsplit('/').next()) {
             ("GET", Some("refs")) => {
                 command.arg("--http-backend-info-refs");
@@ -77,7 +77,7 @@ impl Repository {
             ("POST", _) => ("result", b""),
             _ => return Ok(PeerScript::status(404)),
         };
-        if let Some(protocol) = asked.header("git-protocol") {
+        if let Some(protocol) = request.header("git-protocol") {
             command.env("GIT_PROTOCOL", protocol);
         }
         command
@@ -85,11 +85,11 @@ impl Repository {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped());
         let mut running = command.stderr(Stdio::null()).spawn()?;
-        if let Some(mut told) = running.stdin.take() {
-            told.write_all(&asked.body).await?;
+        if let Some(mut stdin) = running.stdin.take() {
+            stdin.write_all(&request.body).await?;
         }
-        let said = running.wait_with_output().await?.stdout;
+        let output = running.wait_with_output().await?.stdout;
         let kind = format!("Content-Type: application/x-git-upload-pack-{kind}\r\n");
-        Ok(PeerScript::Answer(200, kind, [start, &said].concat()))
+        Ok(PeerScript::Answer(200, kind, [start, &output].concat()))
     }
 }

@@ -33,7 +33,7 @@ impl SmallDisk {
             "tmpfs",
             folder,
         ]);
-        complete(&mut command).map_err(|why| why.to_string())?;
+        complete(&mut command).map_err(|error| error.to_string())?;
         Ok(Self(folder.into()))
     }
 
@@ -42,11 +42,11 @@ impl SmallDisk {
         &self.0
     }
 
-    /// Fills the disk except for `room` bytes.
+    /// Fills the disk except for `free_bytes`.
     ///
     /// # Errors
     /// When the filler cannot be written for another reason than a full disk.
-    pub(super) fn fill(&self, room: u64) -> Result<(), Failure> {
+    pub(super) fn fill(&self, free_bytes: u64) -> Result<(), Failure> {
         let mut filler = fs::File::create(self.0.join(FILLER))?;
         loop {
             match filler.write(&[0; 4096]) {
@@ -56,7 +56,7 @@ impl SmallDisk {
             }
         }
         let length = filler.metadata()?.len();
-        Ok(filler.set_len(length.saturating_sub(room))?)
+        Ok(filler.set_len(length.saturating_sub(free_bytes))?)
     }
 
     /// Removes the file that fills the disk.

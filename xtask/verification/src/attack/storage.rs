@@ -43,7 +43,7 @@ pub(super) struct Object {
 
 impl Object {
     /// Returns the response to a request that reads the object.
-    pub(super) fn shown(self) -> PeerScript {
+    pub(super) fn into_response(self) -> PeerScript {
         let modified = "Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT\r\n";
         PeerScript::Answer(200, tags(self.version) + modified, self.bytes)
     }
@@ -55,8 +55,8 @@ pub(super) fn tags(version: u64) -> String {
 }
 
 /// Returns the method and the path of a request.
-pub(super) fn target(asked: &Message) -> (&str, &str) {
-    let mut words = asked.first.split(' ');
+pub(super) fn target(request: &Message) -> (&str, &str) {
+    let mut words = request.first.split(' ');
     let method = words.next().unwrap_or_default();
     let path = words.next().unwrap_or_default();
     (method, path.split('?').next().unwrap_or_default())
@@ -71,17 +71,17 @@ impl Storage {
         })))
     }
 
-    fn held(&self) -> MutexGuard<'_, Contents> {
+    fn lock(&self) -> MutexGuard<'_, Contents> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn set(&self, mood: FailureMode) {
-        self.held().mood = mood;
+        self.lock().mood = mood;
     }
 
     /// Returns the object at a path, if there is one.
     pub(super) fn object(&self, path: &str) -> Option<Object> {
-        self.held().objects.get(path).cloned()
+        self.lock().objects.get(path).cloned()
     }
 
     /// Returns the data of the bundle at a path, if there is one.
@@ -90,51 +90,51 @@ impl Storage {
     }
 
     pub(super) fn remove(&self, path: &str) {
-        self.held().objects.remove(path);
+        self.lock().objects.remove(path);
     }
 
     /// Replaces an object with other bytes of the same length.
-    pub(super) fn spoil(&self, path: &str) {
+    pub(super) fn corrupt(&self, path: &str) {
         self.forge(path);
-        let mut held = self.held();
-        held.versions += 1;
-        let version = held.versions;
-        if let Some(object) = held.objects.get_mut(path) {
+        let mut contents = self.lock();
+        contents.versions += 1;
+        let version = contents.versions;
+        if let Some(object) = contents.objects.get_mut(path) {
             object.version = version;
         }
     }
 
     /// Replaces an object with other bytes of the same length, without a new version.
     pub(super) fn forge(&self, path: &str) {
-        if let Some(object) = self.held().objects.get_mut(path) {
+        if let Some(object) = self.lock().objects.get_mut(path) {
             object.bytes.fill(b'X');
         }
     }
 
     /// Responds to a request.
-    pub(super) fn answer(&self, asked: &Message) -> PeerScript {
-        let mut held = self.held();
-        match held.mood {
+    pub(super) fn answer(&self, request: &Message) -> PeerScript {
+        let mut contents = self.lock();
+        match contents.mood {
             FailureMode::Fails => return PeerScript::status(500),
             FailureMode::Hangs => return PeerScript::Hang,
             FailureMode::HangsUp => return PeerScript::Close,
             FailureMode::Good | FailureMode::Lies => {}
         }
-        let (method, path) = target(asked);
-        match (method, held.objects.get(path).cloned()) {
+        let (method, path) = target(request);
+        match (method, contents.objects.get(path).cloned()) {
             ("PUT", known) => {
-                if !allows(asked, known.as_ref()) {
+                if !allows(request, known.as_ref()) {
                     return PeerScript::status(412);
                 }
-                held.versions += 1;
-                let (version, bytes) = (held.versions, asked.body.clone());
-                if held.mood == FailureMode::Good {
+                contents.versions += 1;
+                let (version, bytes) = (contents.versions, request.body.clone());
+                if contents.mood == FailureMode::Good {
                     let object = Object { version, bytes };
-                    held.objects.insert(path.to_owned(), object);
+                    contents.objects.insert(path.to_owned(), object);
                 }
                 PeerScript::Answer(200, tags(version), Vec::new())
             }
-            ("GET" | "HEAD", Some(known)) => known.shown(),
+            ("GET" | "HEAD", Some(known)) => known.into_response(),
             ("GET" | "HEAD", None) => PeerScript::status(404),
             _ => PeerScript::status(405),
         }
@@ -146,15 +146,15 @@ impl Storage {
     /// When no port is free.
     pub(super) async fn listen(&self) -> Result<Peer, Failure> {
         let storage = self.clone();
-        let peer = Peer::start(0, move |asked| {
-            let said = storage.answer(&asked);
+        let peer = Peer::start(0, move |request| {
+            let response = storage.answer(&request);
             let storage = storage.clone();
             async move {
-                if !matches!(said, PeerScript::Hang) {
-                    return said;
+                if !matches!(response, PeerScript::Hang) {
+                    return response;
                 }
                 // Closes waiting connections when the mode changes.
-                while storage.held().mood == FailureMode::Hangs {
+                while storage.lock().mood == FailureMode::Hangs {
                     sleep(Duration::from_millis(100)).await;
                 }
                 PeerScript::Close
@@ -165,12 +165,12 @@ impl Storage {
 }
 
 /// Whether the conditions in the headers of a write are met.
-fn allows(asked: &Message, known: Option<&Object>) -> bool {
+fn allows(request: &Message, known: Option<&Object>) -> bool {
     let version = known.map(|known| known.version);
     let tag = version.map(|version| format!("\"{version}\""));
-    let matches = asked.header("if-match");
-    let generation = asked.header("x-goog-if-generation-match");
-    matches.is_none_or(|due| Some(due) == tag.as_deref())
-        && (asked.header("if-none-match").is_none() || known.is_none())
-        && generation.is_none_or(|due| due == version.unwrap_or(0).to_string())
+    let matches = request.header("if-match");
+    let generation = request.header("x-goog-if-generation-match");
+    matches.is_none_or(|expected| Some(expected) == tag.as_deref())
+        && (request.header("if-none-match").is_none() || known.is_none())
+        && generation.is_none_or(|expected| expected == version.unwrap_or(0).to_string())
 }

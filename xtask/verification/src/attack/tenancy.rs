@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::harness::{ATTACKER, Harness};
 use crate::bundles::archive;
-use crate::servers::{Failure, HANG_LIMIT, Process, ask, request_with};
+use crate::servers::{Failure, HANG_LIMIT, Process, exchange, request_with};
 
 /// Users of the control plane: the names of their tokens, and their roles. An API key is the name
 /// followed by [`KEY_END`].
@@ -114,13 +114,13 @@ impl User {
         path: &str,
         body: &Value,
     ) -> Result<(u16, Value), Failure> {
-        let shown = format!("Authorization: Bearer {}{KEY_END}\r\n", self.name);
+        let authorization = format!("Authorization: Bearer {}{KEY_END}\r\n", self.name);
         let body = match method {
             "GET" | "DELETE" => String::new(),
             _ => body.to_string(),
         };
-        let asked = request_with(method, path, &shown, body.as_bytes());
-        let answer = ask(self.to, ATTACKER, &asked).await?;
+        let request = request_with(method, path, &authorization, body.as_bytes());
+        let answer = exchange(self.to, ATTACKER, &request).await?;
         Ok((answer.status(), answer.json()))
     }
 
@@ -131,7 +131,7 @@ impl User {
     pub(super) async fn put(self, path: &str, body: Value) -> Result<(), Failure> {
         match self.send("PUT", path, &body).await? {
             (200, _) => Ok(()),
-            (status, said) => Err(format!("PUT {path}: {status} {said}").into()),
+            (status, response) => Err(format!("PUT {path}: {status} {response}").into()),
         }
     }
 
@@ -144,17 +144,17 @@ impl User {
         bundle: &str,
         holds: impl Fn(&str) -> bool,
     ) -> Result<String, String> {
-        let begun = Instant::now();
+        let start = Instant::now();
         let path = format!("/v1/bundles/{bundle}/status/latest");
         loop {
-            let asked = self.send("GET", &path, &Value::Null).await;
-            let (_, said) = asked.map_err(|why| why.to_string())?;
-            let said = said.to_string();
-            if holds(&said) {
-                return Ok(said);
+            let result = self.send("GET", &path, &Value::Null).await;
+            let (_, status) = result.map_err(|error| error.to_string())?;
+            let status = status.to_string();
+            if holds(&status) {
+                return Ok(status);
             }
-            if begun.elapsed() > HANG_LIMIT {
-                return Err(said);
+            if start.elapsed() > HANG_LIMIT {
+                return Err(status);
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
@@ -198,9 +198,9 @@ pub(super) fn built(harness: &Harness, file: &str) -> Option<Value> {
 /// # Errors
 /// When the condition does not become true within the hang limit.
 pub(super) async fn eventually(what: &str, mut holds: impl FnMut() -> bool) -> Result<(), String> {
-    let begun = Instant::now();
+    let start = Instant::now();
     while !holds() {
-        if begun.elapsed() > HANG_LIMIT {
+        if start.elapsed() > HANG_LIMIT {
             return Err(format!("{what}: not within {} s", HANG_LIMIT.as_secs()));
         }
         tokio::time::sleep(Duration::from_millis(50)).await;

@@ -30,7 +30,7 @@ const TURN: usize = 10;
 
 /// Measured request. Later operations use the definitions that earlier ones create.
 struct Operation {
-    told: &'static str,
+    label: &'static str,
     method: &'static str,
     path: fn(usize) -> String,
     body: fn(usize) -> String,
@@ -38,37 +38,37 @@ struct Operation {
 
 const OPERATIONS: [Operation; 6] = [
     Operation {
-        told: "PUT that creates a source",
+        label: "PUT that creates a source",
         method: "PUT",
         path: |number| format!("/v1/sources/new-{number}"),
         body: |number| json!({"name": format!("new-{number}")}).to_string(),
     },
     Operation {
-        told: "PUT that creates a bundle",
+        label: "PUT that creates a bundle",
         method: "PUT",
         path: |number| format!("/v1/bundles/new-{number}"),
         body: |number| bundle(&format!("new-{number}"), &format!("new-{number}")),
     },
     Operation {
-        told: "PUT that replaces a bundle",
+        label: "PUT that replaces a bundle",
         method: "PUT",
         path: |number| format!("/v1/bundles/new-{number}"),
         body: |number| bundle(&format!("new-{number}"), SHARED),
     },
     Operation {
-        told: "GET",
+        label: "GET",
         method: "GET",
         path: |number| format!("/v1/bundles/new-{number}"),
         body: |_| String::new(),
     },
     Operation {
-        told: "list of 100",
+        label: "list of 100",
         method: "GET",
         path: |_| "/v1/bundles?limit=100".to_owned(),
         body: |_| String::new(),
     },
     Operation {
-        told: "DELETE",
+        label: "DELETE",
         method: "DELETE",
         path: |number| format!("/v1/bundles/new-{number}"),
         body: |_| String::new(),
@@ -93,7 +93,7 @@ pub(super) fn run(sizes: &[usize], program: Option<&Path>) -> Outcome {
     for bundles in sizes {
         bounds.add(measure(&ours, &theirs, *bundles)?);
     }
-    bounds.hold()
+    bounds.check()
 }
 
 fn measure(ours: &Path, theirs: &Path, bundles: usize) -> Result<Vec<Bound>, Box<dyn Error>> {
@@ -106,7 +106,7 @@ fn measure(ours: &Path, theirs: &Path, bundles: usize) -> Result<Vec<Bound>, Box
     let mut bounds = Vec::new();
     for operation in &OPERATIONS {
         let [ours, theirs] = compare(operation, [&ours, &theirs])?;
-        let what = format!("{} at {bundles} bundles, OCP to ours", operation.told);
+        let what = format!("{} at {bundles} bundles, OCP to ours", operation.label);
         bounds.push(Bound::new(what, theirs / ours, Limit::AtLeast(LEAST)).towards(GOAL));
     }
     Ok(bounds)
@@ -117,20 +117,20 @@ fn compare(
     operation: &Operation,
     [ours, theirs]: [&Server; 2],
 ) -> Result<[f64; 2], Box<dyn Error>> {
-    let mut asked = [(ours.client()?, Vec::new()), (theirs.client()?, Vec::new())];
+    let mut clients = [(ours.client()?, Vec::new()), (theirs.client()?, Vec::new())];
     for turn in 0..TURNS {
-        for (client, taken) in &mut asked {
+        for (client, taken) in &mut clients {
             for number in turn * TURN..(turn + 1) * TURN {
                 let path = (operation.path)(number);
-                let begun = Instant::now();
+                let start = Instant::now();
                 send_keyed(client, operation.method, &path, &(operation.body)(number))?;
                 if turn >= WARM_UP {
-                    taken.push(begun.elapsed().as_secs_f64() * 1000.0);
+                    taken.push(start.elapsed().as_secs_f64() * 1000.0);
                 }
             }
         }
     }
-    Ok(asked.map(|(_, mut taken)| median(&mut taken)))
+    Ok(clients.map(|(_, mut taken)| median(&mut taken)))
 }
 
 /// Stores a source, and bundles that use it.

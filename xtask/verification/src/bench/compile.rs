@@ -59,7 +59,7 @@ const USER: &str = r#"{"name": "ann", "role": "auditor", "regions": ["north", "s
 
 /// Measured request.
 struct Question {
-    told: &'static str,
+    label: &'static str,
     path: &'static str,
     accept: &'static str,
     body: String,
@@ -83,7 +83,7 @@ pub(super) fn run() -> Outcome {
     if let Some(programs) = programs.beside_eopa() {
         bounds.add(measure(&programs, folder.path())?);
     }
-    bounds.hold()
+    bounds.check()
 }
 
 /// Returns the folder with this number of modules.
@@ -101,7 +101,7 @@ fn measure(programs: &Programs, folder: &Path) -> Result<Vec<Bound>, Box<dyn Err
         let modules = format!("{size} modules");
         for (at, question) in questions.iter().enumerate() {
             let (ours, theirs) = compare(question, &pair, false)?;
-            let what = format!("{}, {modules}, {} to ours", question.told, pair.peer.name);
+            let what = format!("{}, {modules}, {} to ours", question.label, pair.peer.name);
             let Some(first) = smallest.get(at).copied() else {
                 let least = Limit::AtLeast(question.least);
                 bounds.push(Bound::new(what, theirs / ours, least));
@@ -109,14 +109,14 @@ fn measure(programs: &Programs, folder: &Path) -> Result<Vec<Bound>, Box<dyn Err
                 let (ours, theirs) = compare(question, &pair, true)?;
                 let what = format!(
                     "{}, in the handler, {} to ours",
-                    question.told, pair.peer.name
+                    question.label, pair.peer.name
                 );
                 let least = Limit::AtLeast(HANDLER.min(question.least));
                 bounds.push(Bound::new(what, theirs / ours, least).towards(HANDLER));
                 continue;
             };
             bounds.push(Bound::new(what, theirs / ours, Limit::Any));
-            let what = format!("{}, {modules}, to one", question.told);
+            let what = format!("{}, {modules}, to one", question.label);
             bounds.push(Bound::new(what, ours / first, Limit::AtMost(2.0)));
         }
     }
@@ -128,8 +128,8 @@ fn questions() -> Vec<Question> {
         r#"{{"query": "data.shop.include", "unknowns": ["input.orders"], "input": {{"user": {USER}}}}}"#
     );
     let filter = format!(r#"{{"input": {{"user": {USER}}}}}"#);
-    let of = |told, path, accept, body: &String, least| Question {
-        told,
+    let of = |label, path, accept, body: &String, least| Question {
+        label,
         path,
         accept,
         body: body.clone(),
@@ -191,7 +191,7 @@ fn compare(
     for round in 0..ROUNDS {
         for (client, times) in [(&mut ours, &mut our_times), (&mut theirs, &mut their_times)] {
             for _ in 0..TURN {
-                let time = ask(client, &request)?;
+                let time = time_request(client, &request)?;
                 if round >= WARM_UP {
                     times.push(time);
                 }
@@ -203,11 +203,11 @@ fn compare(
 
 /// Sends a request, whose response must contain a condition; returns the time in the handler if it
 /// is reported, or else of the whole response.
-fn ask(client: &mut Client, request: &[u8]) -> Result<f64, Box<dyn Error>> {
-    let begun = Instant::now();
+fn time_request(client: &mut Client, request: &[u8]) -> Result<f64, Box<dyn Error>> {
+    let start = Instant::now();
     let status = client.exchange(request)?;
-    let time = begun.elapsed().as_secs_f64();
-    let said = || String::from_utf8_lossy(client.body()).into_owned();
+    let time = start.elapsed().as_secs_f64();
+    let body_text = || String::from_utf8_lossy(client.body()).into_owned();
     let answer: Value = serde_json::from_slice(client.body())?;
     let condition = ["/result/queries/0/0", "/result/query/type", "/result/query"]
         .iter()
@@ -218,6 +218,6 @@ fn ask(client: &mut Client, request: &[u8]) -> Result<f64, Box<dyn Error>> {
         Some(condition) if status == 200 && condition.as_str() != Some("") => {
             Ok(handler.unwrap_or(time))
         }
-        _ => Err(format!("no condition: {status} {}", said()).into()),
+        _ => Err(format!("no condition: {status} {}", body_text()).into()),
     }
 }

@@ -66,8 +66,8 @@ fn send_keyed(
     match client.exchange(&request)? {
         200 => Ok(()),
         status => {
-            let said = String::from_utf8_lossy(client.body());
-            Err(format!("{method} {path}: {status} {said}").into())
+            let body_text = String::from_utf8_lossy(client.body());
+            Err(format!("{method} {path}: {status} {body_text}").into())
         }
     }
 }

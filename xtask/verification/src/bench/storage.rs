@@ -81,45 +81,45 @@ pub(super) fn run(sizes: &[usize], program: Option<&Path>) -> Result<(), Box<dyn
 /// Runs all measurements at one number of bundles; returns those that are out of bounds.
 fn measure(program: &Path, bundles: usize) -> Result<Vec<String>, Box<dyn Error>> {
     let mut missed = Vec::new();
-    let mut tell = |what: &str, figure: f64, goal: &Goal| {
+    let mut report_figure = |what: &str, figure: f64, goal: &Goal| {
         let what = format!("{what} at {bundles} bundles");
-        let (told, holds) = goal.summary(figure);
-        report(&what, &told);
+        let (summary, holds) = goal.summary(figure);
+        report(&what, &summary);
         if !holds {
             missed.push(what);
         }
     };
-    let begun = Instant::now();
+    let start = Instant::now();
     let mut plane = ControlPlane::start(program, bundles)?;
-    plane.all_written(&vec![None; bundles], begun)?;
-    tell("first builds", rate(bundles, begun), &Goal::Any("a second"));
+    plane.all_written(&vec![None; bundles], start)?;
+    report_figure("first builds", rate(bundles, start), &Goal::Any("a second"));
     let mut taken = plane.changes()?;
-    tell("one change, median", percentile(&mut taken, 50), &MEDIAN);
-    tell("one change, 99 %", percentile(&mut taken, 99), &SLOWEST);
+    report_figure("one change, median", percentile(&mut taken, 50), &MEDIAN);
+    report_figure("one change, 99 %", percentile(&mut taken, 99), &SLOWEST);
     let before = plane.written()?;
-    let begun = Instant::now();
+    let start = Instant::now();
     plane.put("/v1/sources/shared/data/shared", "2")?;
-    plane.all_written(&before, begun)?;
-    tell(
+    plane.all_written(&before, start)?;
+    report_figure(
         "builds after one change of all",
-        rate(bundles, begun),
+        rate(bundles, start),
         &BUILDS,
     );
     plane.restart(USUAL)?;
-    let begun = Instant::now();
-    plane.all_unchanged(begun)?;
+    let start = Instant::now();
+    plane.all_unchanged(start)?;
     let unchanged = "bundles found unchanged";
-    tell(unchanged, rate(bundles, begun), &Goal::Any("a second"));
+    report_figure(unchanged, rate(bundles, start), &Goal::Any("a second"));
     plane.restart(SHORT)?;
     let mut taken = plane.changes()?;
-    let due = "one change while all are due";
-    tell(
-        &format!("{due}, median"),
+    let expected = "one change while all are due";
+    report_figure(
+        &format!("{expected}, median"),
         percentile(&mut taken, 50),
         &MEDIAN,
     );
-    tell(
-        &format!("{due}, 99 %"),
+    report_figure(
+        &format!("{expected}, 99 %"),
         percentile(&mut taken, 99),
         &SLOWEST,
     );
@@ -131,8 +131,8 @@ impl ControlPlane {
     /// one that all of them share.
     fn start(program: &Path, bundles: usize) -> Result<Self, Box<dyn Error>> {
         let folder = scratch()?;
-        let place = |name: &str| folder.path().join(name);
-        fs::create_dir(place("built"))?;
+        let path = |name: &str| folder.path().join(name);
+        fs::create_dir(path("built"))?;
         let mut declared = Map::new();
         let mut sources = Map::from_iter([("shared".to_owned(), json!({}))]);
         for number in 0..bundles {
@@ -148,7 +148,7 @@ impl ControlPlane {
             "bundles": declared,
             "sources": sources,
         });
-        fs::write(place("config.json"), config.to_string())?;
+        fs::write(path("config.json"), config.to_string())?;
         let server = serve(program, folder.path(), USUAL)?;
         Ok(Self {
             folder,
@@ -177,7 +177,7 @@ impl ControlPlane {
     }
 
     /// Returns the version of a bundle's file in storage.
-    fn look(&self, number: usize) -> Option<FileVersion> {
+    fn file_version(&self, number: usize) -> Option<FileVersion> {
         let path = self.folder.path().join("built").join(file(number));
         let found = fs::metadata(path).ok()?;
         Some((found.ino(), found.modified().ok()?))
@@ -185,7 +185,9 @@ impl ControlPlane {
 
     /// Returns the versions of all bundles' files in storage.
     fn written(&self) -> Result<Vec<Option<FileVersion>>, Box<dyn Error>> {
-        let written: Vec<_> = (0..self.bundles).map(|number| self.look(number)).collect();
+        let written: Vec<_> = (0..self.bundles)
+            .map(|number| self.file_version(number))
+            .collect();
         match written.contains(&None) {
             true => Err("a bundle is not in storage".into()),
             false => Ok(written),
@@ -196,12 +198,12 @@ impl ControlPlane {
     fn all_written(
         &self,
         before: &[Option<FileVersion>],
-        begun: Instant,
+        start: Instant,
     ) -> Result<(), Box<dyn Error>> {
         let mut left: Vec<_> = before.iter().enumerate().collect();
         while !left.is_empty() {
-            left.retain(|(number, before)| self.look(*number) == **before);
-            if begun.elapsed() > TIMEOUT {
+            left.retain(|(number, before)| self.file_version(*number) == **before);
+            if start.elapsed() > TIMEOUT {
                 return Err(format!("{} bundles are not written", left.len()).into());
             }
             sleep(LOOK * 10);
@@ -213,32 +215,32 @@ impl ControlPlane {
     /// previous one is in storage; returns the milliseconds of each.
     fn changes(&self) -> Result<Vec<f64>, Box<dyn Error>> {
         let mut taken = Vec::new();
-        let begun = Instant::now();
-        for change in (0..CHANGES).take_while(|_| begun.elapsed() < ENOUGH) {
+        let start = Instant::now();
+        for change in (0..CHANGES).take_while(|_| start.elapsed() < ENOUGH) {
             // Neither in ascending nor in descending order of the bundles.
             let number = (change * 7 % CHANGES) * self.bundles / CHANGES;
-            let before = self.look(number);
+            let before = self.file_version(number);
             let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
             let path = format!("/v1/sources/{}/data/value", name(number));
-            let begun = Instant::now();
+            let start = Instant::now();
             self.put(&path, &time.as_nanos().to_string())?;
-            while self.look(number) == before {
-                if begun.elapsed() > TIMEOUT {
+            while self.file_version(number) == before {
+                if start.elapsed() > TIMEOUT {
                     return Err(format!("{} is not written", name(number)).into());
                 }
                 sleep(LOOK);
             }
-            taken.push(begun.elapsed().as_secs_f64() * 1000.0);
+            taken.push(start.elapsed().as_secs_f64() * 1000.0);
         }
         Ok(taken)
     }
 
     /// Waits until a restarted server has found every bundle unchanged in storage.
-    fn all_unchanged(&self, begun: Instant) -> Result<(), Box<dyn Error>> {
+    fn all_unchanged(&self, start: Instant) -> Result<(), Box<dyn Error>> {
         loop {
-            let shown =
+            let metrics =
                 String::from_utf8_lossy(self.client()?.ok("GET", "/metrics", "")?).into_owned();
-            let count = shown
+            let count = metrics
                 .lines()
                 .filter(|line| {
                     line.starts_with("ocp_bundle_upload_count") && line.contains("UNCHANGED")
@@ -248,7 +250,7 @@ impl ControlPlane {
             if count >= self.bundles {
                 return Ok(());
             }
-            if begun.elapsed() > TIMEOUT {
+            if start.elapsed() > TIMEOUT {
                 return Err(format!("only {count} bundles are found unchanged").into());
             }
             sleep(Duration::from_millis(100));
@@ -286,9 +288,9 @@ const POLICY: &str = "cGFja2FnZSBhcHAKCmRlZmF1bHQgYWxsb3cgOj0gZmFsc2UKCmFsbG93IG
 
 /// Starts a control plane in the folder that contains its configuration.
 fn serve(program: &Path, folder: &Path, interval: &str) -> Result<Server, Box<dyn Error>> {
-    let place = |name: &str| folder.join(name).display().to_string();
-    let database = format!("sqlite://{}", place("control.db"));
-    let (config, built) = (place("config.json"), place("built"));
+    let path = |name: &str| folder.join(name).display().to_string();
+    let database = format!("sqlite://{}", path("control.db"));
+    let (config, built) = (path("config.json"), path("built"));
     let arguments = [
         "control",
         "--config",
@@ -311,15 +313,15 @@ fn file(number: usize) -> String {
     format!("{}.tar.gz", name(number))
 }
 
-/// Returns the number of bundles per second since `begun`.
-fn rate(bundles: usize, begun: Instant) -> f64 {
-    bundles as f64 / begun.elapsed().as_secs_f64()
+/// Returns the number of bundles per second since `start`.
+fn rate(bundles: usize, start: Instant) -> f64 {
+    bundles as f64 / start.elapsed().as_secs_f64()
 }
 
 /// Returns a percentile of the samples.
 fn percentile(samples: &mut [f64], percent: usize) -> f64 {
     samples.sort_by(f64::total_cmp);
-    let place = (samples.len() * percent).div_ceil(100);
-    let sample = samples.get(place.saturating_sub(1));
+    let rank = (samples.len() * percent).div_ceil(100);
+    let sample = samples.get(rank.saturating_sub(1));
     sample.copied().unwrap_or(f64::NAN)
 }

@@ -48,7 +48,7 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
         .no_proxy()
         .redirect(reqwest::redirect::Policy::none())
         .build()?;
-    let (mut ours, mut bare) = (Vec::new(), Vec::new());
+    let (mut ours, mut baseline) = (Vec::new(), Vec::new());
     for round in 0..=ROUNDS {
         let suite = suite(control.clone(), engine.clone(), folder.path())?;
         let mut sent = Vec::new();
@@ -65,11 +65,11 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
         if round > 0 {
             let count = requests.len() as f64;
             ours.push(taken * 1e6 / count);
-            bare.push(start.elapsed().as_secs_f64() * 1e6 / count);
+            baseline.push(start.elapsed().as_secs_f64() * 1e6 / count);
         }
     }
     runtime.block_on(server.shutdown());
-    let ratio = median(&mut ours) / median(&mut bare);
+    let ratio = median(&mut ours) / median(&mut baseline);
     report(
         "ratio",
         &format!("suite to bare client, per request: {ratio:.2}x"),

@@ -25,10 +25,10 @@ impl Answers {
     }
 
     /// Formats the results of one side for reports.
-    pub(super) fn shown(side: &Outcome) -> String {
+    pub(super) fn format_outcome(side: &Outcome) -> String {
         match side {
             Ok(answers) => answers.join(" "),
-            Err(why) => format!("error: {why}"),
+            Err(error) => format!("error: {error}"),
         }
     }
 }

@@ -92,10 +92,10 @@ const DETERMINISTIC: [&str; 4] = [
 /// # Errors
 /// When OPA does not report its capabilities.
 pub(super) fn functions(opa: &Path) -> Result<Vec<Function>, Box<dyn Error>> {
-    let said = Command::new(opa)
+    let output = Command::new(opa)
         .args(["capabilities", "--current"])
         .output()?;
-    let capabilities: Capabilities = serde_json::from_slice(&said.stdout)?;
+    let capabilities: Capabilities = serde_json::from_slice(&output.stdout)?;
     let is_asked = |builtin: &Builtin| {
         let name = builtin.name.as_str();
         let is_deterministic = !builtin.nondeterministic || DETERMINISTIC.contains(&name);

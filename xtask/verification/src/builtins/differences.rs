@@ -82,8 +82,8 @@ impl Known {
                 .is_none_or(|pattern| pattern.is_match(text))
         };
         let (ours, theirs) = (
-            Answers::shown(&answers.ours),
-            Answers::shown(&answers.theirs),
+            Answers::format_outcome(&answers.ours),
+            Answers::format_outcome(&answers.theirs),
         );
         self.0.iter().position(|reason| {
             (reason.functions.is_empty() || reason.functions.contains(&call.function))
@@ -119,7 +119,12 @@ fn unescaped(text: &str) -> String {
             .map_or("", |digits| digits.as_str());
         let code = u32::from_str_radix(digits, 16).ok();
         code.and_then(char::from_u32).map_or_else(
-            || found.get(0).map_or("", |whole| whole.as_str()).to_owned(),
+            || {
+                found
+                    .get(0)
+                    .map_or("", |matched| matched.as_str())
+                    .to_owned()
+            },
             String::from,
         )
     };

@@ -74,11 +74,11 @@ fn page(known: &Known) -> Result<String, Box<dyn Error>> {
 
 /// Formats function names for the page. A name that ends in a dot is a prefix.
 fn names(functions: &[impl AsRef<str>]) -> String {
-    let shown = functions.iter().map(|name| match name.as_ref() {
+    let formatted = functions.iter().map(|name| match name.as_ref() {
         name if name.ends_with('.') => format!("`{name}*`"),
         name => format!("`{name}`"),
     });
-    shown.collect::<Vec<_>>().join(", ")
+    formatted.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -105,10 +105,10 @@ impl Maker<'_, '_> {
     }
 
     /// Decides at random if a defect is inserted here; at most one is inserted.
-    fn spoils(&mut self) -> bool {
-        let spoils = !self.is_sound && self.choices.rarely(7);
-        self.is_sound |= spoils;
-        spoils
+    fn makes_invalid(&mut self) -> bool {
+        let is_invalid = !self.is_sound && self.choices.rarely(7);
+        self.is_sound |= is_invalid;
+        is_invalid
     }
 
     fn list(&mut self, most: usize, mut item: impl FnMut(&mut Self) -> String) -> String {
@@ -188,7 +188,7 @@ impl Maker<'_, '_> {
             }
             members.insert(place.to_owned(), object(definitions));
         }
-        if self.spoils() {
+        if self.makes_invalid() {
             let (name, value) = (
                 self.choices.of(&["definitions", "$schema", "$id", "id"]),
                 self.choices.of(&BAD),
@@ -202,7 +202,7 @@ impl Maker<'_, '_> {
         if !self.is_old() && self.choices.rarely(12) {
             return self.choices.of(&["true", "false"]).to_owned();
         }
-        if self.spoils() {
+        if self.makes_invalid() {
             return self.choices.of(&BAD).to_owned();
         }
         let mut members = Members::new();
@@ -227,7 +227,7 @@ impl Maker<'_, '_> {
                 false => self.nested(depth - 1, place, members),
             }
         }
-        if self.spoils() {
+        if self.makes_invalid() {
             let names: Vec<String> = members.keys().cloned().collect();
             let at = self.choices.below(names.len().max(1));
             if let Some(name) = names.get(at) {
@@ -241,7 +241,7 @@ impl Maker<'_, '_> {
 
     /// Returns a target for a reference in a subschema; `None` in a schema with an identifier.
     fn reference(&mut self, place: Place) -> Option<String> {
-        if self.spoils() {
+        if self.makes_invalid() {
             let missing = [
                 "#/definitions/x",
                 "#/definitions/a/x/y",

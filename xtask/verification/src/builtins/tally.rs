@@ -22,7 +22,7 @@ pub(super) struct Counts {
     /// Unexplained differences by function: their number, and the shortest call.
     differences: BTreeMap<String, (usize, Call)>,
     /// Reports about the unexplained differences of the functions that are finished.
-    shown: Vec<String>,
+    examples: Vec<String>,
 }
 
 impl Counts {
@@ -121,11 +121,11 @@ impl Counts {
         let call = shrink::smallest(sides, function, call)?;
         let (answers, _) = sides.one(&call)?;
         let (ours, theirs) = (
-            Answers::shown(&answers.ours),
-            Answers::shown(&answers.theirs),
+            Answers::format_outcome(&answers.ours),
+            Answers::format_outcome(&answers.theirs),
         );
         let text = format!("{count} calls, such as {call}\n  ours: {ours}\n  OPA:  {theirs}");
-        self.shown.push(text);
+        self.examples.push(text);
         Ok(())
     }
 
@@ -136,7 +136,7 @@ impl Counts {
 
     /// Prints the counts and the reports about differences.
     pub(super) fn report(&self, sides: &Sides) {
-        for text in &self.shown {
+        for text in &self.examples {
             report("differ", text);
         }
         for (number, count) in &self.explained {

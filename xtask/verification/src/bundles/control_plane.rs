@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::at;
+use super::value_at;
 use crate::cargo::cargo;
 use crate::command::complete;
 use crate::root;
@@ -109,13 +109,13 @@ impl WorkDir {
             },
             process,
         };
-        let begun = Instant::now();
+        let started = Instant::now();
         let url = format!("http://{address}/health");
         while !matches!(self.client.get(&url).send().await, Ok(answer) if answer.status().is_success())
         {
-            if begun.elapsed() > HANG_LIMIT || plane.process.try_wait()?.is_some() {
-                let said = fs::read_to_string(&path).unwrap_or_default();
-                return Err(format!("the control plane does not start: {said}").into());
+            if started.elapsed() > HANG_LIMIT || plane.process.try_wait()?.is_some() {
+                let log_text = fs::read_to_string(&path).unwrap_or_default();
+                return Err(format!("the control plane does not start: {log_text}").into());
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
@@ -152,7 +152,7 @@ impl Administrator {
     pub(super) async fn put(&self, path: &str, body: &Value) -> Result<(), Box<dyn Error>> {
         match self.send(Method::PUT, path, Some(body)).await? {
             (StatusCode::OK, _) => Ok(()),
-            (status, said) => Err(format!("PUT {path}: {status} {said}").into()),
+            (status, response) => Err(format!("PUT {path}: {status} {response}").into()),
         }
     }
 
@@ -179,7 +179,7 @@ impl Administrator {
         let path = format!("/v1/bundles/{bundle}/status/latest");
         let (status, body) = self.send(Method::GET, &path, None).await?;
         match status {
-            StatusCode::OK => Ok(at(&body, "/result").clone()),
+            StatusCode::OK => Ok(value_at(&body, "/result").clone()),
             StatusCode::NOT_FOUND => Ok(Value::Null),
             _ => Err(format!("GET {path}: {status} {body}").into()),
         }

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use super::archive;
-use super::at;
 use super::control_plane::{Administrator, ControlPlane, WorkDir};
+use super::value_at;
 use crate::report;
 use crate::servers::HANG_LIMIT;
 
@@ -37,16 +37,16 @@ pub(super) async fn run(folder: &Path, kills: u64) -> Result<(), Box<dyn Error>>
                 plane.administrator.put_pushed(&name, &built).await?;
             }
         }
-        hold_written(&plane.administrator, &mut acknowledged).await?;
-        hold_whole(&built)?;
+        check_acknowledged(&plane.administrator, &mut acknowledged).await?;
+        check_complete(&built)?;
         if kill == kills {
-            hold_built(&plane.administrator, &built, &acknowledged).await?;
+            check_built(&plane.administrator, &built, &acknowledged).await?;
             break;
         }
         // The process lives between a few milliseconds and a time in which it builds bundles.
         let life = Duration::from_millis(3 + kill * 7 % 240);
         written += change(&mut plane, &mut acknowledged, life).await?;
-        hold_whole(&built)?;
+        check_complete(&built)?;
     }
     report(
         "survived",
@@ -107,40 +107,40 @@ async fn write(
             .await
         {
             Ok((StatusCode::OK, _)) => known.acknowledged = known.sent,
-            Ok((status, said)) => return Err(format!("PUT {path}: {status} {said}")),
+            Ok((status, response)) => return Err(format!("PUT {path}: {status} {response}")),
             Err(_) => return Ok(known),
         }
     }
 }
 
 /// Checks that every document has its last acknowledged value, or a later one that was sent.
-async fn hold_written(
+async fn check_acknowledged(
     plane: &Administrator,
     known: &mut BTreeMap<u64, DocumentState>,
 ) -> Result<(), Box<dyn Error>> {
     for (bundle, known) in known {
         let path = format!("/v1/sources/{}/data/count", name(*bundle));
         let (_, body) = plane.send(Method::GET, &path, None).await?;
-        let held = at(&body, "/result").as_u64().unwrap_or_default();
-        if held < known.acknowledged || held > known.sent {
+        let stored = value_at(&body, "/result").as_u64().unwrap_or_default();
+        if stored < known.acknowledged || stored > known.sent {
             return Err(format!("{path} holds {body}, acknowledged was {known:?}").into());
         }
         *known = DocumentState {
-            acknowledged: held,
-            sent: held,
+            acknowledged: stored,
+            sent: stored,
         };
     }
     Ok(())
 }
 
 /// Checks that all bundles in the storage can be read completely.
-fn hold_whole(built: &Path) -> Result<(), Box<dyn Error>> {
+fn check_complete(built: &Path) -> Result<(), Box<dyn Error>> {
     for entry in fs::read_dir(built)? {
         let path = entry?.path();
         // Incomplete files have other names.
         if path.to_string_lossy().ends_with(".tar.gz") {
-            let held = archive::data(&fs::read(&path)?);
-            held.map_err(|why| format!("{}: {why}", path.display()))?;
+            let bundle_data = archive::data(&fs::read(&path)?);
+            bundle_data.map_err(|error| format!("{}: {error}", path.display()))?;
         }
     }
     Ok(())
@@ -148,20 +148,20 @@ fn hold_whole(built: &Path) -> Result<(), Box<dyn Error>> {
 
 /// Waits until every bundle in the storage contains the acknowledged value of its document. If two
 /// builds of a bundle were killed, its definition may have to be written again.
-async fn hold_built(
+async fn check_built(
     plane: &Administrator,
     built: &Path,
     known: &BTreeMap<u64, DocumentState>,
 ) -> Result<(), Box<dyn Error>> {
-    let begun = Instant::now();
+    let start = Instant::now();
     for (bundle, known) in known {
         let path = built.join(format!("{}.tar.gz", name(*bundle)));
-        let due = json!({"count": known.acknowledged});
+        let expected = json!({"count": known.acknowledged});
         let mut defined = false;
         loop {
-            let held = fs::read(&path).ok();
-            let held: Option<Value> = held.map(|held| archive::data(&held)).transpose()?;
-            if held.as_ref() == Some(&due) {
+            let stored = fs::read(&path).ok();
+            let stored: Option<Value> = stored.map(|stored| archive::data(&stored)).transpose()?;
+            if stored.as_ref() == Some(&expected) {
                 break;
             }
             let latest = plane.latest(&name(*bundle)).await?;
@@ -169,8 +169,8 @@ async fn hold_built(
                 plane.put_pushed(&name(*bundle), built).await?;
                 defined = true;
             }
-            if begun.elapsed() > HANG_LIMIT {
-                return Err(format!("{} holds {held:?}, not {due}", path.display()).into());
+            if start.elapsed() > HANG_LIMIT {
+                return Err(format!("{} holds {stored:?}, not {expected}", path.display()).into());
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use reqwest::Client;
 use serde_json::{Value, json};
 
-use super::at;
 use super::control_plane::{WorkDir, program};
 use super::storage::{BUCKET, Kind, S3_KEY, S3_REGION, S3_SECRET, Storage};
+use super::value_at;
 use crate::servers::{ExternalProcess, HANG_LIMIT, free_address};
 use crate::{real_opa, report};
 
@@ -66,9 +66,9 @@ pub(super) async fn run(folder: &Path, seconds: u64) -> Result<(), Box<dyn Error
         Engine::start("opa", opa_command, &config, &folder)?,
         Engine::start("engine", our_command, &config, &folder)?,
     ];
-    let begun = Instant::now();
-    let (mut state, mut asked) = (0, 0);
-    while begun.elapsed() < Duration::from_secs(seconds) {
+    let start = Instant::now();
+    let (mut state, mut comparisons) = (0, 0);
+    while start.elapsed() < Duration::from_secs(seconds) {
         for _ in 0..BURST {
             state += 1;
             write_rules(&rules, state)?;
@@ -91,11 +91,13 @@ pub(super) async fn run(folder: &Path, seconds: u64) -> Result<(), Box<dyn Error
         {
             return Err(format!("after change {state} OPA decides {theirs}, ours {ours}").into());
         }
-        asked += 1;
+        comparisons += 1;
     }
     report(
         "followed",
-        &format!("{state} changes in {seconds} s, compared {asked} times, no failed activation"),
+        &format!(
+            "{state} changes in {seconds} s, compared {comparisons} times, no failed activation"
+        ),
     );
     Ok(())
 }
@@ -163,9 +165,9 @@ impl Engine {
     /// Checks that the status of the engine contains no failed activation.
     async fn check_status(&self) -> Result<(), Box<dyn Error>> {
         let status = self.get("/v1/status").await?;
-        let bundle = at(&status, "/result/bundles/shop");
+        let bundle = value_at(&status, "/result/bundles/shop");
         // Before the first build, the storage has no bundle, so an error is expected.
-        let started = at(bundle, "/active_revision").is_string();
+        let started = value_at(bundle, "/active_revision").is_string();
         match started && (bundle.get("code").is_some() || bundle.get("errors").is_some()) {
             true => Err(format!("{}: {bundle}", self.name).into()),
             false => Ok(()),
@@ -174,14 +176,14 @@ impl Engine {
 
     /// Waits until the engine has activated the bundle of a state.
     async fn follow(&self, state: u64) -> Result<(), Box<dyn Error>> {
-        let begun = Instant::now();
+        let start = Instant::now();
         loop {
             let shop = self.get("/v1/data/shop/state").await?;
             let count = self.get("/v1/data/count").await?;
-            if at(&shop, "/result") == state && at(&count, "/result") == state {
+            if value_at(&shop, "/result") == state && value_at(&count, "/result") == state {
                 return Ok(());
             }
-            if begun.elapsed() > HANG_LIMIT {
+            if start.elapsed() > HANG_LIMIT {
                 let status = self.get("/v1/status").await?;
                 return Err(format!("{} is not at {state}: {shop} {status}", self.name).into());
             }
@@ -192,12 +194,12 @@ impl Engine {
     /// Returns the decisions of the engine for a state.
     async fn decisions(&self, state: u64) -> Result<Value, Box<dyn Error>> {
         let mut decided = Vec::new();
-        for wanted in [json!(state), json!(state + 1), json!("many"), Value::Null] {
+        for input in [json!(state), json!(state + 1), json!("many"), Value::Null] {
             let url = format!("http://{}/v1/data/shop", self.address);
-            let body = json!({"input": {"wanted": wanted}}).to_string();
+            let body = json!({"input": {"wanted": input}}).to_string();
             let text = self.client.post(url).body(body).send().await?;
             let answer: Value = serde_json::from_str(&text.text().await?)?;
-            decided.push(at(&answer, "/result").clone());
+            decided.push(value_at(&answer, "/result").clone());
         }
         Ok(Value::from(decided))
     }

@@ -46,6 +46,6 @@ pub(crate) fn program() -> Result<PathBuf, Box<dyn Error>> {
 }
 
 /// Returns the value at a JSON pointer in a response; null if there is no value.
-fn at<'v>(answer: &'v Value, pointer: &str) -> &'v Value {
+fn value_at<'v>(answer: &'v Value, pointer: &str) -> &'v Value {
     answer.pointer(pointer).unwrap_or(&Value::Null)
 }

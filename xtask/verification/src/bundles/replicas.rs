@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use sqlx::{AnyPool, Row as _};
 
 use super::archive;
-use super::at;
 use super::control_plane::{Administrator, ControlPlane, WorkDir};
+use super::value_at;
 use crate::postgres::Postgres;
 use crate::report;
 use crate::servers::HANG_LIMIT;
@@ -42,12 +42,12 @@ pub(super) async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
     let database = AnyPool::connect(&postgres.url()).await?;
     let built = home.folder.join("built");
     for bundle in 0..BUNDLES {
-        let plane = &of(&planes, bundle)?.administrator;
+        let plane = &replica_of(&planes, bundle)?.administrator;
         plane.put_pushed(&name(bundle), &built).await?;
     }
     for round in 1..=ROUNDS {
         for bundle in 0..BUNDLES {
-            let plane = &of(&planes, bundle + round)?.administrator;
+            let plane = &replica_of(&planes, bundle + round)?.administrator;
             let path = format!("/v1/sources/{}/data/count", name(bundle));
             plane.put(&path, &json!(round)).await?;
         }
@@ -57,9 +57,15 @@ pub(super) async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
             kill_at_work(&mut killed, &planes, &database).await?;
         }
     }
-    let begun = Instant::now();
+    let start = Instant::now();
     for bundle in 0..BUNDLES {
-        come_to(&of(&planes, bundle)?.administrator, &built, bundle, begun).await?;
+        wait_for_data(
+            &replica_of(&planes, bundle)?.administrator,
+            &built,
+            bundle,
+            start,
+        )
+        .await?;
     }
     drop(planes);
     let builds = single(&home)?;
@@ -72,9 +78,9 @@ pub(super) async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn of<T>(planes: &[T], number: u64) -> Result<&T, Box<dyn Error>> {
-    let place = usize::try_from(number)? % planes.len().max(1);
-    planes.get(place).ok_or_else(|| "no replica".into())
+fn replica_of<T>(planes: &[T], number: u64) -> Result<&T, Box<dyn Error>> {
+    let index = usize::try_from(number)? % planes.len().max(1);
+    planes.get(index).ok_or_else(|| "no replica".into())
 }
 
 fn name(bundle: u64) -> String {
@@ -88,11 +94,11 @@ async fn kill_at_work(
     database: &AnyPool,
 ) -> Result<(), Box<dyn Error>> {
     let owner = format!("{}-%", killed.id());
-    let begun = Instant::now();
+    let start = Instant::now();
     for change in 0.. {
         let bundle = change % BUNDLES;
         let path = format!("/v1/sources/{}/data/other", name(bundle));
-        of(others, bundle)?
+        replica_of(others, bundle)?
             .administrator
             .put(&path, &json!(change))
             .await?;
@@ -107,7 +113,7 @@ async fn kill_at_work(
             return Ok(());
         }
         killed.signal("CONT")?;
-        if begun.elapsed() > HANG_LIMIT {
+        if start.elapsed() > HANG_LIMIT {
             break;
         }
     }
@@ -115,22 +121,28 @@ async fn kill_at_work(
 }
 
 /// Waits until a bundle in the storage contains its last change.
-async fn come_to(
+async fn wait_for_data(
     plane: &Administrator,
     built: &Path,
     bundle: u64,
-    begun: Instant,
+    start: Instant,
 ) -> Result<(), Box<dyn Error>> {
     let path = built.join(format!("{}.tar.gz", name(bundle)));
     loop {
-        let held = fs::read(&path).ok();
-        let held: Option<Value> = held.map(|held| archive::data(&held)).transpose()?;
-        if held.as_ref().map(|held| at(held, "/count")) == Some(&json!(ROUNDS)) {
+        let built_data = fs::read(&path).ok();
+        let built_data: Option<Value> = built_data
+            .map(|built_data| archive::data(&built_data))
+            .transpose()?;
+        if built_data
+            .as_ref()
+            .map(|built_data| value_at(built_data, "/count"))
+            == Some(&json!(ROUNDS))
+        {
             return Ok(());
         }
-        if begun.elapsed() > HANG_LIMIT {
+        if start.elapsed() > HANG_LIMIT {
             let latest = plane.latest(&name(bundle)).await?;
-            return Err(format!("{} holds {held:?}: {latest}", name(bundle)).into());
+            return Err(format!("{} holds {built_data:?}: {latest}", name(bundle)).into());
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
@@ -144,16 +156,17 @@ fn single(home: &WorkDir) -> Result<usize, Box<dyn Error>> {
         let log = fs::read_to_string(home.folder.join(format!("{name}.log")))?;
         for line in log.lines() {
             let entry: Value = serde_json::from_str(line).unwrap_or_default();
-            if *at(&entry, "/msg") != "bundle built" {
+            if *value_at(&entry, "/msg") != "bundle built" {
                 continue;
             }
-            let bundle = at(&entry, "/bundle").as_str().unwrap_or_default();
-            let began = at(&entry, "/began").as_str().unwrap_or_default();
-            let began = DateTime::parse_from_rfc3339(began)?.timestamp_micros() as f64 / 1e3;
-            let took = at(&entry, "/duration_ms").as_f64();
-            let took = took.ok_or_else(|| format!("a build without its duration: {line}"))?;
+            let bundle = value_at(&entry, "/bundle").as_str().unwrap_or_default();
+            let start = value_at(&entry, "/began").as_str().unwrap_or_default();
+            let start = DateTime::parse_from_rfc3339(start)?.timestamp_micros() as f64 / 1e3;
+            let duration = value_at(&entry, "/duration_ms").as_f64();
+            let duration =
+                duration.ok_or_else(|| format!("a build without its duration: {line}"))?;
             let spans = builds.entry(bundle.to_owned()).or_default();
-            spans.push((began, began + took));
+            spans.push((start, start + duration));
         }
     }
     for (bundle, spans) in &mut builds {

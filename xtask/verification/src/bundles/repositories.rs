@@ -11,8 +11,8 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 use serde_json::{Value, json};
 
 use super::archive;
-use super::at;
 use super::control_plane::{Administrator, WorkDir};
+use super::value_at;
 use crate::command::complete;
 use crate::servers::{ExternalProcess, HANG_LIMIT, free_address};
 use crate::{apt, report};
@@ -63,7 +63,7 @@ pub(super) async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
     };
     let over_https = format!("https://{}/rules.git", https.address);
     let user = String::from_utf8(Command::new("id").arg("-un").output()?.stdout)?;
-    let path = repository.bare.display();
+    let path = repository.bare_repository.display();
     let over_ssh = format!("ssh://{}@{}{path}", user.trim(), ssh.address);
     for (name, url, right, wrong) in [
         ("https", over_https, password(PASSWORD), password("wrong")),
@@ -98,13 +98,13 @@ pub(super) async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
 
 /// Waits until the build of a bundle has failed because of its source.
 async fn refused(plane: &Administrator, bundle: &str) -> Result<(), Box<dyn Error>> {
-    let begun = Instant::now();
+    let start = Instant::now();
     loop {
         let latest = plane.latest(bundle).await?;
-        if at(&latest, "/status") == "SYNC_FAILED" {
+        if value_at(&latest, "/status") == "SYNC_FAILED" {
             return Ok(());
         }
-        if at(&latest, "/status") == "SUCCESS" || begun.elapsed() > HANG_LIMIT {
+        if value_at(&latest, "/status") == "SUCCESS" || start.elapsed() > HANG_LIMIT {
             return Err(format!("wrong credentials for {bundle}: {latest}").into());
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -118,16 +118,18 @@ async fn built(
     file: &Path,
     state: u64,
 ) -> Result<(), Box<dyn Error>> {
-    let begun = Instant::now();
+    let start = Instant::now();
     loop {
-        let held = fs::read(file).ok().map(|held| archive::data(&held));
-        let held = held.transpose()?.unwrap_or_default();
-        if at(&held, "/rules/state") == state {
+        let built_data = fs::read(file)
+            .ok()
+            .map(|built_data| archive::data(&built_data));
+        let built_data = built_data.transpose()?.unwrap_or_default();
+        if value_at(&built_data, "/rules/state") == state {
             return Ok(());
         }
-        if begun.elapsed() > HANG_LIMIT {
+        if start.elapsed() > HANG_LIMIT {
             let latest = plane.latest(bundle).await?;
-            return Err(format!("{bundle}: {held} instead of {state}: {latest}").into());
+            return Err(format!("{bundle}: {built_data} instead of {state}: {latest}").into());
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
@@ -135,25 +137,25 @@ async fn built(
 
 /// Bare repository, and a work tree that pushes to it.
 struct Repository {
-    bare: PathBuf,
+    bare_repository: PathBuf,
     tree: PathBuf,
 }
 
 impl Repository {
     fn new(folder: &Path) -> Result<Self, Box<dyn Error>> {
         let repository = Self {
-            bare: folder.join("served/rules.git"),
+            bare_repository: folder.join("served/rules.git"),
             tree: folder.join("tree"),
         };
-        fs::create_dir_all(&repository.bare)?;
+        fs::create_dir_all(&repository.bare_repository)?;
         fs::create_dir_all(repository.tree.join("rules"))?;
         git(
-            &repository.bare,
+            &repository.bare_repository,
             &["init", "--quiet", "--bare", "-b", "main"],
         )?;
         git(&repository.tree, &["init", "--quiet", "-b", "main"])?;
-        let bare = repository.bare.display().to_string();
-        git(&repository.tree, &["remote", "add", "origin", &bare])?;
+        let bare_path = repository.bare_repository.display().to_string();
+        git(&repository.tree, &["remote", "add", "origin", &bare_path])?;
         Ok(repository)
     }
 
@@ -170,7 +172,7 @@ impl Repository {
 
     fn state(&self) -> Result<u64, Box<dyn Error>> {
         let data: Value = serde_json::from_slice(&fs::read(self.tree.join("rules/data.json"))?)?;
-        at(&data, "/state")
+        value_at(&data, "/state")
             .as_u64()
             .ok_or_else(|| "no state".into())
     }

@@ -190,10 +190,10 @@ impl Storage {
             }
             Kind::Azure => {
                 let file = self.folder.join("fetched");
-                let shown = json!(file.display().to_string());
+                let quoted_path = json!(file.display().to_string());
                 self.azure(&format!(
                     "const blob = container.getBlobClient({}); \
-                     if (await blob.exists()) await blob.downloadToFile({shown});",
+                     if (await blob.exists()) await blob.downloadToFile({quoted_path});",
                     json!(object)
                 ))?;
                 let found = file.is_file().then(|| fs::read(&file)).transpose()?;

@@ -40,10 +40,10 @@ pub(super) async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
             plane
                 .put("/v1/sources/stock/data/count", &json!(count))
                 .await?;
-            come_to(&storage, plane, object, count).await?;
+            wait_for_data(&storage, plane, object, count).await?;
         }
         storage.damage(object).await?;
-        come_to(&storage, plane, object, CHANGES).await?;
+        wait_for_data(&storage, plane, object, CHANGES).await?;
         report(
             "uploaded",
             &format!(
@@ -56,23 +56,23 @@ pub(super) async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 /// Waits until the bundle in the storage contains a count.
-async fn come_to(
+async fn wait_for_data(
     storage: &Storage,
     plane: &Administrator,
     object: &str,
     count: u32,
 ) -> Result<(), Box<dyn Error>> {
-    let begun = Instant::now();
+    let start = Instant::now();
     loop {
-        let held = storage.object(object).await?;
-        let held = held.filter(|held| held != DAMAGED.as_bytes());
-        let held = held.map(|bundle| archive::data(&bundle)).transpose()?;
-        if held == Some(json!({"count": count})) {
+        let stored = storage.object(object).await?;
+        let stored = stored.filter(|stored| stored != DAMAGED.as_bytes());
+        let stored = stored.map(|bundle| archive::data(&bundle)).transpose()?;
+        if stored == Some(json!({"count": count})) {
             return Ok(());
         }
-        if begun.elapsed() > HANG_LIMIT {
+        if start.elapsed() > HANG_LIMIT {
             let (name, latest) = (storage.kind.name(), plane.latest("stock").await?);
-            return Err(format!("{name}: {held:?} instead of {count}: {latest}").into());
+            return Err(format!("{name}: {stored:?} instead of {count}: {latest}").into());
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }

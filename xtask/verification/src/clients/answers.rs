@@ -19,9 +19,9 @@ impl Answers {
         let mut answers = Vec::new();
         let mut names = BTreeSet::new();
         for line in lines.lines() {
-            let wrong = |why: &dyn std::fmt::Display| format!("{why}: {line}");
+            let wrong = |error: &dyn std::fmt::Display| format!("{error}: {line}");
             let mut members: Map<String, Value> =
-                serde_json::from_str(line).map_err(|why| wrong(&why))?;
+                serde_json::from_str(line).map_err(|error| wrong(&error))?;
             let Some(Value::String(name)) = members.remove("case") else {
                 return Err(wrong(&"a line without a case").into());
             };
@@ -45,7 +45,7 @@ impl Answers {
     ///
     /// # Errors
     /// When the program did not run the same cases on both servers.
-    pub(super) fn beside<'a>(
+    pub(super) fn pair_with<'a>(
         &'a self,
         other: &'a Self,
     ) -> Result<impl Iterator<Item = (&'a str, &'a Value, &'a Value)>, String> {
@@ -94,7 +94,7 @@ mod tests {
             let found = Answers::read(lines);
             let found = found
                 .map(|answers| answers.0.len())
-                .map_err(|why| why.to_string());
+                .map_err(|error| error.to_string());
             assert_eq!(found, expected.map_err(str::to_owned), "{lines}");
         }
     }
@@ -109,7 +109,7 @@ mod tests {
         };
         for (one, two, alike) in [("ab", "ab", true), ("ab", "ba", false), ("ab", "a", false)] {
             let (one, two) = (answers(one)?, answers(two)?);
-            assert_eq!(one.beside(&two).is_ok(), alike, "{one:?} {two:?}");
+            assert_eq!(one.pair_with(&two).is_ok(), alike, "{one:?} {two:?}");
         }
         Ok(())
     }

@@ -96,7 +96,7 @@ impl Differences {
         ours: &Answers,
     ) -> Result<Compared, String> {
         let mut compared = Compared::default();
-        for (case, opa, ours) in opa.beside(ours)? {
+        for (case, opa, ours) in opa.pair_with(ours)? {
             let case = format!("{client}/{case}");
             if opa == ours {
                 compared.alike += 1;
@@ -108,9 +108,9 @@ impl Differences {
                 (listed.opa == *opa && listed.ours == *ours).then_some((entry, pattern))
             });
             match found {
-                Some(place) => {
+                Some(pattern_id) => {
                     compared.listed += 1;
-                    self.met.insert(place);
+                    self.met.insert(pattern_id);
                 }
                 None => {
                     let line = format!("{case}: the real OPA shows {opa}, the engine {ours}");
@@ -126,9 +126,9 @@ impl Differences {
         let all = self.listed.iter().enumerate();
         let all = all.flat_map(|(entry, listed)| {
             let patterns = listed.cases.iter().enumerate();
-            patterns.map(move |(place, pattern)| ((entry, place), pattern))
+            patterns.map(move |(pattern_id, pattern)| ((entry, pattern_id), pattern))
         });
-        let unused = all.filter(|(place, _)| !self.met.contains(place));
+        let unused = all.filter(|(pattern_id, _)| !self.met.contains(pattern_id));
         unused
             .map(|(_, pattern)| format!("{pattern} is listed, but does not differ so"))
             .collect()
@@ -180,14 +180,17 @@ mod tests {
 
     #[test]
     fn a_list_says_why_and_what() {
-        for (was, is) in [
+        for (original, replacement) in [
             ("It is so.", ""),
             (r#"["c/x", "c/deep/*"]"#, "[]"),
             (r#"{"error": {}}"#, r#"{"result":1}"#),
             (r#"{"error": {}}"#, "nothing"),
             ("reason", "why"),
         ] {
-            assert!(Differences::read(&LIST.replace(was, is)).is_err(), "{is}");
+            assert!(
+                Differences::read(&LIST.replace(original, replacement)).is_err(),
+                "{replacement}"
+            );
         }
         assert!(Differences::read(LIST).is_ok());
     }

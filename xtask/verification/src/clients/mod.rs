@@ -120,17 +120,17 @@ impl Client {
         let arguments = [serve, &GUARDED, &[policies.as_str()]].concat();
         let server = Server::start(program, &arguments, folder.path())?;
         let mut command = (self.command)(packages, server.address, folder.path());
-        let at = |why: &dyn Display| format!("{} on {}: {why}", self.name, program.display());
+        let at = |error: &dyn Display| format!("{} on {}: {error}", self.name, program.display());
         let printed = folder.path().join("printed");
-        ended(&mut command, &printed).map_err(|why| at(&why))?;
+        ended(&mut command, &printed).map_err(|error| at(&error))?;
         let lines = fs::read_to_string(&printed)?;
-        Ok(Answers::read(&lines).map_err(|why| at(&why))?)
+        Ok(Answers::read(&lines).map_err(|error| at(&error))?)
     }
 }
 
 /// Runs a command to completion, with its standard output in a file.
 fn ended(command: &mut Command, printed: &Path) -> Result<(), Box<dyn Error>> {
-    let begun = Instant::now();
+    let start = Instant::now();
     let mut process = command
         .stdin(Stdio::null())
         .stdout(fs::File::create(printed)?)
@@ -139,7 +139,7 @@ fn ended(command: &mut Command, printed: &Path) -> Result<(), Box<dyn Error>> {
         match process.try_wait()? {
             Some(status) if status.success() => return Ok(()),
             Some(status) => return Err(format!("ended with {status}").into()),
-            None if begun.elapsed() > TIME_LIMIT => {
+            None if start.elapsed() > TIME_LIMIT => {
                 process.kill()?;
                 process.wait()?;
                 return Err("does not come to its end".into());

@@ -32,14 +32,14 @@ impl Case {
 
     /// Whether the policy is about pairs of rows.
     pub(super) fn is_joined(&self) -> bool {
-        let mut behind = self.rules.split("input.u").skip(1);
-        behind.any(|rest| !rest.starts_with(|next: char| next.is_alphanumeric()))
+        let mut references = self.rules.split("input.u").skip(1);
+        references.any(|rest| !rest.starts_with(|next: char| next.is_alphanumeric()))
     }
 
     /// Returns a message about a failure of the case.
-    pub(super) fn failed(&self, what: &str, why: &dyn std::fmt::Display) -> String {
+    pub(super) fn failed(&self, what: &str, error: &dyn std::fmt::Display) -> String {
         let (rules, input) = (&self.rules, &self.input);
-        format!("{rules}\ninput: {input}\n{what}\n{why}")
+        format!("{rules}\ninput: {input}\n{what}\n{error}")
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn select(
                 let rows = connection.fetch_all(AssertSqlSafe(query.clone())).await;
                 found.push(match rows {
                     Ok(rows) => Ok(rows.iter().map(|row| row.get(0)).collect()),
-                    Err(why) => Err(why.to_string()),
+                    Err(error) => Err(error.to_string()),
                 });
             }
             Ok(found)
@@ -49,7 +49,7 @@ pub(super) fn select(
                     let rows = connection.fetch_all(AssertSqlSafe(query.clone())).await;
                     found.push(match rows {
                         Ok(rows) => Ok(rows.iter().map(|row| row.get(0)).collect()),
-                        Err(why) => Err(why.to_string()),
+                        Err(error) => Err(error.to_string()),
                     });
                 }
                 Ok(found)

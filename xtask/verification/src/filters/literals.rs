@@ -315,18 +315,18 @@ pub(super) fn run(sqlite_only: bool) -> Result<(), Box<dyn Error>> {
 fn cases() -> Vec<Case> {
     let mut texts: Vec<String> = WORDS.iter().map(|text| (*text).to_owned()).collect();
     for end in ENDS {
-        texts.extend(BEHIND.iter().map(|behind| format!("a{end}{behind}")));
+        texts.extend(BEHIND.iter().map(|injection| format!("a{end}{injection}")));
         texts.push((*end).to_owned());
     }
     texts.push("'\\".repeat(LONG) + " OR 1=1 -- ");
     let mut cases = Vec::new();
-    for (place, text) in texts.iter().enumerate() {
+    for (index, text) in texts.iter().enumerate() {
         let value = Value::from(text.as_str());
         for (test, rule) in TESTS.iter().enumerate() {
             let constant = value.to_string();
             // Policies cannot contain a byte-order mark.
             let by_input =
-                (place + test) % 2 == 1 || text.len() > LONG || text.contains('\u{feff}');
+                (index + test) % 2 == 1 || text.len() > LONG || text.contains('\u{feff}');
             let written = if by_input { "input.any" } else { &constant };
             let mut case = case(&format!("include if {}", rule.replace('X', written)), false);
             let mut input = case.input.as_object().cloned().unwrap_or_default();
@@ -382,7 +382,11 @@ impl<'s> Servers<'s> {
     }
 
     /// Runs each query in a session with these settings.
-    fn ask(&self, setting: &Setting, queries: &[String]) -> Result<Vec<Selected>, Box<dyn Error>> {
+    fn select(
+        &self,
+        setting: &Setting,
+        queries: &[String],
+    ) -> Result<Vec<Selected>, Box<dyn Error>> {
         match (setting.dialect, self.postgres, self.mariadb) {
             (PostgreSql, Some(server), _) => {
                 let encoding = [("client_encoding", setting.encoding)];
@@ -390,7 +394,7 @@ impl<'s> Servers<'s> {
                 session.select(setting.before)??;
                 queries.iter().map(|query| session.select(query)).collect()
             }
-            (MySql, _, Some(server)) => server.ask(setting.encoding, setting.before, queries),
+            (MySql, _, Some(server)) => server.select(setting.encoding, setting.before, queries),
             (Sqlite, ..) => sqlite(queries),
             _ => Err("no server of this kind is run".into()),
         }
@@ -408,10 +412,10 @@ fn sqlite(queries: &[String]) -> Result<Vec<Selected>, Box<dyn Error>> {
         connection.execute(AssertSqlSafe(script)).await?;
         let mut found = Vec::new();
         for query in queries {
-            let asked = sqlx::raw_sql(AssertSqlSafe(query.clone()));
-            found.push(match asked.fetch_all(&mut connection).await {
+            let execution = sqlx::raw_sql(AssertSqlSafe(query.clone()));
+            found.push(match execution.fetch_all(&mut connection).await {
                 Ok(rows) => Ok(rows.iter().map(|row| row.get(0)).collect()),
-                Err(why) => Err(why.to_string()),
+                Err(error) => Err(error.to_string()),
             });
         }
         Ok(found)
@@ -425,16 +429,19 @@ impl Setting {
         compiled: &[Compiled],
         servers: &Servers<'_>,
     ) -> Result<Vec<String>, Box<dyn Error>> {
-        let mut asked: Vec<(&Compiled, String)> = Vec::new();
+        let mut compiled_queries: Vec<(&Compiled, String)> = Vec::new();
         for one in compiled {
             if let Ok(Some(query)) = one.sql(self.dialect)? {
-                asked.push((one, query));
+                compiled_queries.push((one, query));
             }
         }
-        let mut queries: Vec<String> = asked.iter().map(|(_, query)| query.clone()).collect();
+        let mut queries: Vec<String> = compiled_queries
+            .iter()
+            .map(|(_, query)| query.clone())
+            .collect();
         queries.push("SELECT id FROM canary".to_owned());
         queries.push(names::query(self.dialect, false, super::Schema::Plain, ""));
-        let mut found = servers.ask(self, &queries)?;
+        let mut found = servers.select(self, &queries)?;
         let all = found.pop();
         let canary = found.pop();
         let mut wrong = Vec::new();
@@ -443,11 +450,11 @@ impl Setting {
             wrong.push(format!("{}: tables were changed: {canary:?}", self.name));
         }
         let (mut same, mut refused, mut other) = (0, 0, 0);
-        for ((one, query), found) in asked.iter().zip(found) {
+        for ((one, query), found) in compiled_queries.iter().zip(found) {
             match found {
                 Ok(found) if found == one.expected => same += 1,
-                Err(why) if self.exact && !is_out_of_range(&why) => {
-                    wrong.extend(super::judge(one, self.name, query, Err(why)));
+                Err(error) if self.exact && !is_out_of_range(&error) => {
+                    wrong.extend(super::judge(one, self.name, query, Err(error)));
                 }
                 Err(_) => refused += 1,
                 Ok(found) if self.exact || becomes_true(&one.expected, &found, &every) => {
@@ -456,12 +463,12 @@ impl Setting {
                 Ok(_) => other += 1,
             }
         }
-        let told = format!(
+        let summary = format!(
             "{} filters: {same} the same, {refused} refused, {other} of another encoding, {} wrong",
-            asked.len(),
+            compiled_queries.len(),
             wrong.len()
         );
-        report(self.name, &told);
+        report(self.name, &summary);
         Ok(wrong)
     }
 }
@@ -472,6 +479,6 @@ fn becomes_true(expected: &BTreeSet<i64>, found: &BTreeSet<i64>, every: &BTreeSe
 }
 
 /// Whether a database's error reports a number out of range.
-fn is_out_of_range(why: &str) -> bool {
-    why.contains("out of range")
+fn is_out_of_range(reason: &str) -> bool {
+    reason.contains("out of range")
 }

@@ -67,9 +67,9 @@ impl MariaDb {
             .stderr(log)
             .spawn()?;
         let server = Self { folder, process };
-        let begun = Instant::now();
+        let started = Instant::now();
         while server.run("SELECT 1;\n").is_err() {
-            if begun.elapsed() > HANG_LIMIT {
+            if started.elapsed() > HANG_LIMIT {
                 return Err("MariaDB does not answer".into());
             }
             std::thread::sleep(Duration::from_millis(100));
@@ -87,7 +87,7 @@ impl MariaDb {
         queries: &[String],
     ) -> Result<Vec<Selected>, Box<dyn Error>> {
         self.create(tables)?;
-        self.ask(UTF8, "", queries)
+        self.select_with(UTF8, "", queries)
     }
 
     /// Creates tables with these statements.
@@ -104,7 +104,7 @@ impl MariaDb {
     ///
     /// # Errors
     /// When a response cannot be parsed.
-    pub(super) fn ask(
+    pub(super) fn select_with(
         &self,
         charset: &str,
         before: &str,
@@ -112,30 +112,30 @@ impl MariaDb {
     ) -> Result<Vec<Selected>, Box<dyn Error>> {
         // One line per query, because the client reports errors with line numbers.
         let mut script = format!("USE filters; {before}\n");
-        for (place, query) in queries.iter().enumerate() {
+        for (index, query) in queries.iter().enumerate() {
             if query.contains(['\n', '\r']) {
                 return Err(format!("a query of several lines: {query}").into());
             }
-            script.push_str(&format!("SELECT '#{place}'; {query};\n"));
+            script.push_str(&format!("SELECT '#{index}'; {query};\n"));
         }
         let output = self.client(charset, &script)?;
         let mut found: Vec<Selected> = queries.iter().map(|_| Ok([].into())).collect();
-        let said = String::from_utf8_lossy(&output.stderr);
+        let stderr = String::from_utf8_lossy(&output.stderr);
         // An error in a query of several lines is printed together with the query.
-        for line in said.lines().filter(|line| line.starts_with("ERROR")) {
-            let place = line.split_once(" at line ").and_then(|(_, rest)| {
+        for line in stderr.lines().filter(|line| line.starts_with("ERROR")) {
+            let index = line.split_once(" at line ").and_then(|(_, rest)| {
                 let (line, _) = rest.split_once(':')?;
                 line.parse::<usize>().ok()?.checked_sub(2)
             });
-            let place = place.and_then(|place| found.get_mut(place));
-            *place.ok_or_else(|| format!("MariaDB: {line}"))? = Err(line.to_owned());
+            let index = index.and_then(|index| found.get_mut(index));
+            *index.ok_or_else(|| format!("MariaDB: {line}"))? = Err(line.to_owned());
         }
-        let mut place = 0;
+        let mut index = 0;
         for line in String::from_utf8_lossy(&output.stdout).lines() {
             match line.strip_prefix('#') {
-                Some(number) => place = number.parse()?,
+                Some(number) => index = number.parse()?,
                 None => {
-                    let selected = found.get_mut(place).ok_or("an answer to nothing")?;
+                    let selected = found.get_mut(index).ok_or("an answer to nothing")?;
                     if let Ok(selected) = selected {
                         selected.insert(line.parse()?);
                     }

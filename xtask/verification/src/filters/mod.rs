@@ -67,7 +67,7 @@ impl Compiled {
 /// When a filter selects other rows than its rule, or a database cannot be started.
 pub(crate) fn run(count: usize, seed: u64, sqlite_only: bool) -> Result<(), Box<dyn Error>> {
     let mut all = cases::written();
-    all.extend(random::cases(count, seed).map_err(|why| why.message().to_owned())?);
+    all.extend(random::cases(count, seed).map_err(|error| error.message().to_owned())?);
     let mut compiled = Vec::new();
     let mut refused = 0;
     let total = all.len();
@@ -79,7 +79,7 @@ pub(crate) fn run(count: usize, seed: u64, sqlite_only: bool) -> Result<(), Box<
                 expected,
                 filter,
             }),
-            Err(why) if case.written => return Err(case.failed("refused", &why).into()),
+            Err(error) if case.written => return Err(case.failed("refused", &error).into()),
             Err(_) => refused += 1,
         }
     }
@@ -111,8 +111,8 @@ fn fail_if_wrong(wrong: &[String]) -> Result<(), Box<dyn Error>> {
     let Some(first) = wrong.first() else {
         return Ok(());
     };
-    let shown = wrong.iter().take(10).cloned().collect::<Vec<_>>();
-    report("wrong", &shown.join("\n\n"));
+    let messages = wrong.iter().take(10).cloned().collect::<Vec<_>>();
+    report("wrong", &messages.join("\n\n"));
     let rest = wrong.len();
     Err(format!("{rest} filters select other rows, first {first}").into())
 }
@@ -139,7 +139,7 @@ fn truth(case: &Case) -> Result<BTreeSet<i64>, Box<dyn Error>> {
         let mut evaluation = Evaluation::new(&case.documents);
         evaluation.input = Some(Value::from(input));
         let answers = query.evaluate(&mut evaluation);
-        let answers = answers.map_err(|why| case.failed("cannot be evaluated", &why))?;
+        let answers = answers.map_err(|error| case.failed("cannot be evaluated", &error))?;
         let document = answers.into_iter().next();
         let document = document.and_then(rego::Solution::into_document);
         if document.is_some_and(|document| document != Value::Bool(false)) {
@@ -151,10 +151,10 @@ fn truth(case: &Case) -> Result<BTreeSet<i64>, Box<dyn Error>> {
 
 fn compile(case: &Case) -> Result<Policy, Box<dyn Error>> {
     let module = Module::parse("filters.rego", &case.module());
-    let module = module.map_err(|why| case.failed("cannot be parsed", &why))?;
+    let module = module.map_err(|error| case.failed("cannot be parsed", &error))?;
     let compiler = Compiler::new(&Policy::default()).put("filters.rego", module);
     let policy = compiler.compile();
-    Ok(policy.map_err(|why| case.failed("cannot be compiled", &why))?)
+    Ok(policy.map_err(|error| case.failed("cannot be compiled", &error))?)
 }
 
 /// Returns the filter of a case, or why it has none.
@@ -169,7 +169,7 @@ fn residual(case: &Case) -> Result<Result<Filter, String>, Box<dyn Error>> {
     let mut evaluation = Evaluation::new(&case.documents);
     evaluation.input = Some(case.input.clone());
     let residual = query.evaluate(&mut evaluation, &options);
-    let residual = residual.map_err(|why| case.failed("cannot be evaluated", &why))?;
+    let residual = residual.map_err(|error| case.failed("cannot be evaluated", &error))?;
     let short_names = names::short(case.schema);
     let filter = Filter::of(&residual.queries, &residual.support, &short_names);
     Ok(filter.map_err(|refused| {
@@ -206,12 +206,12 @@ fn check_ucast(compiled: &[Compiled]) -> Result<Vec<String>, Box<dyn Error>> {
                 match holds.unwrap_or(Ok(false)) {
                     Ok(true) => Some(Ok(row.id)),
                     Ok(false) => None,
-                    Err(why) => Some(Err(why)),
+                    Err(error) => Some(Err(error)),
                 }
             })
             .collect();
-        let shown = query.map(|query| query.to_string()).unwrap_or_default();
-        wrong.extend(judge(one, "UCAST", &shown, found));
+        let text = query.map(|query| query.to_string()).unwrap_or_default();
+        wrong.extend(judge(one, "UCAST", &text, found));
     }
     report("UCAST", &format!("{count} filters, {} wrong", wrong.len()));
     Ok(wrong)
@@ -226,7 +226,7 @@ fn parse_for_sqlserver(compiled: &[Compiled]) -> Result<Vec<String>, Box<dyn Err
             Ok(Some(text)) => match Parser::parse_sql(&MsSqlDialect {}, &text) {
                 Ok(parsed) if parsed.len() == 1 => {}
                 Ok(_) => wrong.push(one.case.failed("several statements", &text)),
-                Err(why) => wrong.push(one.case.failed(&text, &why)),
+                Err(error) => wrong.push(one.case.failed(&text, &error)),
             },
             Ok(None) => {}
             Err(_) => {}
@@ -250,8 +250,8 @@ fn check_database(compiled: &[Compiled], dialect: Dialect) -> Result<Vec<String>
             Err(_) => None,
         });
     }
-    let asked: Vec<String> = queries.iter().flatten().cloned().collect();
-    let mut answers = databases::select(dialect, &asked)?.into_iter();
+    let flattened: Vec<String> = queries.iter().flatten().cloned().collect();
+    let mut answers = databases::select(dialect, &flattened)?.into_iter();
     let mut wrong = Vec::new();
     let (mut same, mut refused) = (0, 0);
     for (one, query) in compiled.iter().zip(&queries) {
@@ -265,7 +265,7 @@ fn check_database(compiled: &[Compiled], dialect: Dialect) -> Result<Vec<String>
             continue;
         }
         match judge(one, Target::Sql(dialect).dialect(), query, found) {
-            Some(why) => wrong.push(why),
+            Some(reason) => wrong.push(reason),
             None => same += 1,
         }
     }
@@ -286,8 +286,8 @@ fn judge(
     written: &str,
     found: Result<BTreeSet<i64>, String>,
 ) -> Option<String> {
-    let why = match found {
-        Err(why) => why,
+    let error = match found {
+        Err(error) => error,
         Ok(found) if found == one.expected => return None,
         Ok(found) => {
             let rows = |rows: Vec<&i64>| format!("{rows:?}");
@@ -296,7 +296,7 @@ fn judge(
             format!("leaked {leaked}, lost {lost}")
         }
     };
-    Some(one.case.failed(&format!("{target}: {written}"), &why))
+    Some(one.case.failed(&format!("{target}: {written}"), &error))
 }
 
 /// Values of a row by column name.

@@ -75,12 +75,12 @@ pub(super) fn types(target: Target, schema: Schema) -> Result<ColumnTypes, Strin
         return Ok(ColumnTypes::default());
     }
     let of_column = |(name, [_, postgresql, _]): &(&'static str, [&str; 3])| {
-        let told = match *postgresql {
+        let type_name = match *postgresql {
             "text" => "string",
             "boolean" => "boolean",
             _ => "number",
         };
-        (*name, Value::from(told))
+        (*name, Value::from(type_name))
     };
     let tables = [("t", COLUMNS), ("u", JOINED)];
     let tables =

@@ -40,7 +40,7 @@ impl Session {
         session.0.write_all(&framed(&body)?)?;
         session
             .rows()?
-            .map_err(|why| format!("PostgreSQL: {why}"))?;
+            .map_err(|error| format!("PostgreSQL: {error}"))?;
         Ok(session)
     }
 

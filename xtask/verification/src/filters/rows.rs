@@ -60,12 +60,12 @@ impl Row {
 /// Returns every row of `t`, paired with every row of `u` if joined.
 pub(super) fn all(joined: bool) -> Vec<Row> {
     let [first, second] = tables();
-    let number = |place: usize| i64::try_from(place).unwrap_or_default();
+    let number = |index: usize| i64::try_from(index).unwrap_or_default();
     let mut rows = Vec::new();
-    for (place, columns) in first.rows.into_iter().enumerate() {
+    for (index, columns) in first.rows.into_iter().enumerate() {
         let own = (first.name, columns);
         if !joined {
-            let id = number(place);
+            let id = number(index);
             rows.push(Row {
                 id,
                 tables: vec![own],
@@ -74,7 +74,7 @@ pub(super) fn all(joined: bool) -> Vec<Row> {
         }
         for (other, columns) in second.rows.iter().enumerate() {
             rows.push(Row {
-                id: number(place) * STEP + number(other),
+                id: number(index) * STEP + number(other),
                 tables: vec![own.clone(), (second.name, columns.clone())],
             });
         }
@@ -181,31 +181,31 @@ const FLOATS: &[&str] = &[
 /// Returns the tables.
 pub(super) fn tables() -> [Table; 2] {
     let mut rows = Vec::new();
-    for place in 0..TEXTS.len() {
+    for index in 0..TEXTS.len() {
         let text = |text: Option<&&str>| text.map_or(Value::Null, |text| Value::from(*text));
         let number = |text: Option<&&str>| {
             let number = text.and_then(|text| Number::parse(text));
             number.map_or(Value::Null, Value::from)
         };
         // Each column is null in every seventh row, at different rows for each column.
-        let some = |column: usize| (place + column) % 7 != 6;
+        let some = |column: usize| (index + column) % 7 != 6;
         let one_of = |list: &'static [&'static str], step: usize, column: usize| {
-            let found = list.get((place * step) % list.len());
+            let found = list.get((index * step) % list.len());
             found.filter(|_| some(column))
         };
         let mut columns = Columns::new();
-        columns.insert("s", text(TEXTS.get(place).filter(|_| some(0))));
+        columns.insert("s", text(TEXTS.get(index).filter(|_| some(0))));
         columns.insert(
             "s2",
-            text(one_of(TEXTS, if place % 3 == 0 { 1 } else { 5 }, 1)),
+            text(one_of(TEXTS, if index % 3 == 0 { 1 } else { 5 }, 1)),
         );
         columns.insert("n", number(one_of(NUMBERS, 1, 2)));
         columns.insert(
             "n2",
-            number(one_of(NUMBERS, if place % 2 == 0 { 1 } else { 5 }, 3)),
+            number(one_of(NUMBERS, if index % 2 == 0 { 1 } else { 5 }, 3)),
         );
         columns.insert("r", number(one_of(FLOATS, 1, 4)));
-        let flag = some(5).then_some(place % 3 == 0);
+        let flag = some(5).then_some(index % 3 == 0);
         columns.insert("b", flag.map_or(Value::Null, Value::from));
         columns.insert("order", text(one_of(TEXTS, 3, 6)));
         rows.push(columns);

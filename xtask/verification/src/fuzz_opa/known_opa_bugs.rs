@@ -55,15 +55,18 @@ fn is_unsafe_step(text: &str, mistake: &str) -> bool {
     let variable = mistake
         .strip_suffix(" is unsafe")
         .and_then(|mistake| mistake.rsplit_once(' '));
-    let (Some((_, variable)), Some((_, rest))) = (variable, place(text, mistake)) else {
+    let (Some((_, variable)), Some((_, rest))) = (variable, split_at_location(text, mistake))
+    else {
         return false;
     };
     let step = rest.split_once(&format!("[{variable}]"));
-    step.is_some_and(|(_, behind)| behind.contains(" | ") && behind.contains(variable))
+    step.is_some_and(|(_, rest_of_step)| {
+        rest_of_step.contains(" | ") && rest_of_step.contains(variable)
+    })
 }
 
 /// Splits the source line of an error at the location of the error.
-fn place<'t>(text: &'t str, mistake: &str) -> Option<(&'t str, &'t str)> {
+fn split_at_location<'t>(text: &'t str, mistake: &str) -> Option<(&'t str, &'t str)> {
     let (row, col) = mistake.split(' ').nth(1)?.split_once(':')?;
     let (row, col) = (row.parse::<usize>().ok()?, col.parse::<usize>().ok()?);
     let line = text.lines().nth(row.checked_sub(1)?)?;
@@ -72,7 +75,7 @@ fn place<'t>(text: &'t str, mistake: &str) -> Option<(&'t str, &'t str)> {
 
 /// Whether the error reports an undeclared variable in a closure within the operand of `print`.
 fn is_of_print(text: &str, mistake: &str) -> bool {
-    let Some((before, _)) = place(text, mistake) else {
+    let Some((before, _)) = split_at_location(text, mistake) else {
         return false;
     };
     let call = before.rsplit_once("print(").map(|(_, operands)| operands);

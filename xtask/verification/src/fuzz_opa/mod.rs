@@ -44,18 +44,18 @@ pub(crate) fn run(cases: u32, seed: u64) -> Result<(), Box<dyn Error>> {
 fn compare(opa: &mut Opa, tally: &mut Counts, bytes: &[u8]) -> Result<(), String> {
     let mut choices = Choices::new(bytes);
     let input = rego_generate::input(&mut choices);
-    let asked: Vec<_> = (0..QUERIES)
+    let generated: Vec<_> = (0..QUERIES)
         .map(|_| rego_generate::query(&mut choices))
         .collect();
     let module = rego_generate::module(&mut choices);
     let differ = |query: &str, ours: &Outcome, theirs: &Outcome| {
         Err(format!(
             "{module}\nquery: {query}\ninput: {input}\nours: {}\nOPA:  {}",
-            shown(ours),
-            shown(theirs)
+            format_outcome(ours),
+            format_outcome(theirs)
         ))
     };
-    let Some(theirs) = opa.put(&module).map_err(|why| why.to_string())? else {
+    let Some(theirs) = opa.put(&module).map_err(|error| error.to_string())? else {
         tally.flaws += 1;
         return Ok(());
     };
@@ -73,9 +73,12 @@ fn compare(opa: &mut Opa, tally: &mut Counts, bytes: &[u8]) -> Result<(), String
     };
     tally.taken += 1;
     let rules = rego_generate::QUERIES.iter();
-    for query in rules.map(|rule| format!("x = {rule}")).chain(asked) {
-        let ours = ours::ask(&policy, &query, input);
-        let Some(theirs) = opa.ask(&query, input).map_err(|why| why.to_string())? else {
+    for query in rules.map(|rule| format!("x = {rule}")).chain(generated) {
+        let ours = ours::evaluate(&policy, &query, input);
+        let Some(theirs) = opa
+            .evaluate(&query, input)
+            .map_err(|error| error.to_string())?
+        else {
             tally.flaws += 1;
             return Ok(());
         };
@@ -98,7 +101,7 @@ fn mistakes<T>(answer: &Result<T, Vec<String>>) -> &[String] {
     answer.as_ref().err().map_or(&[], Vec::as_slice)
 }
 
-fn shown(answer: &Outcome) -> String {
+fn format_outcome(answer: &Outcome) -> String {
     match answer {
         Ok(value) => value.clone(),
         Err(mistakes) => mistakes
@@ -126,24 +129,24 @@ fn alike(ours: &[String], theirs: &[String]) -> bool {
     let places = !theirs
         .iter()
         .any(|mistake| mistake.contains(" - ") && !mistake.contains(" - error limit reached"));
-    let told = |mistakes: &[String]| {
-        let mut told: Vec<_> = mistakes
+    let descriptions = |mistakes: &[String]| {
+        let mut descriptions: Vec<_> = mistakes
             .iter()
             .map(|mistake| described(mistake, places))
             .collect();
-        told.sort();
+        descriptions.sort();
         if !places {
-            told.dedup();
+            descriptions.dedup();
         }
-        told
+        descriptions
     };
-    told(ours) == told(theirs)
+    descriptions(ours) == descriptions(theirs)
 }
 
 /// Extracts the comparable parts of an error, with its location if `places`.
 fn described(mistake: &str, places: bool) -> String {
     let mut parts = mistake.splitn(3, ' ');
-    let (code, place, message) = (
+    let (code, location, message) = (
         parts.next().unwrap_or_default(),
         parts.next().unwrap_or_default(),
         parts.next().unwrap_or_default(),
@@ -153,14 +156,14 @@ fn described(mistake: &str, places: bool) -> String {
     let is_rewritten = message.contains(" | ") || message.contains('(');
     let recursive = message.split_once(" is recursive: ");
     let message = recursive.map_or(message, |(rule, _)| rule);
-    let is_nameless = place == "-" && message.ends_with(" is undeclared");
+    let is_nameless = location == "-" && message.ends_with(" is undeclared");
     let message = match (of_reference && is_rewritten, is_nameless) {
         (true, _) => "undefined ref".to_owned(),
         (_, true) => "undeclared".to_owned(),
         _ => without_numbers(message),
     };
     match places && !of_reference {
-        true => format!("{code} {place} {message}"),
+        true => format!("{code} {location} {message}"),
         false => format!("{code} {message}"),
     }
 }
@@ -185,14 +188,14 @@ fn sorted(answers: &str) -> Vec<String> {
 /// Sorts the errors at the same location. OPA stores the unbound variables of a query in a map
 /// whose order varies from call to call, and sorts them only by location.
 fn ordered(mut mistakes: Vec<String>) -> Vec<String> {
-    let place = |mistake: &str| {
+    let location = |mistake: &str| {
         mistake
             .splitn(3, ' ')
             .take(2)
             .map(str::to_owned)
             .collect::<Vec<_>>()
     };
-    for run in mistakes.chunk_by_mut(|left, right| place(left) == place(right)) {
+    for run in mistakes.chunk_by_mut(|left, right| location(left) == location(right)) {
         run.sort();
     }
     mistakes

@@ -18,7 +18,7 @@ pub(super) fn compile(text: &str) -> Result<Policy, Vec<String>> {
 }
 
 /// Evaluates a query.
-pub(super) fn ask(policy: &Policy, query: &str, input: &str) -> Outcome {
+pub(super) fn evaluate(policy: &Policy, query: &str, input: &str) -> Outcome {
     let query = Query::parse(policy, query, &rego::QueryOptions::default())
         .map_err(|errors| mistakes(&errors))?;
     let documents = documents();

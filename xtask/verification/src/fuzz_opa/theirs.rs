@@ -35,7 +35,7 @@ impl Opa {
     ///
     /// # Errors
     /// When the input is not JSON, or OPA cannot be restarted.
-    pub(super) fn ask(
+    pub(super) fn evaluate(
         &mut self,
         query: &str,
         input: &str,

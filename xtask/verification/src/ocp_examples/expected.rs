@@ -36,7 +36,7 @@ pub(super) struct Verdict {
     /// True if the result is the expected one: the same files, or other files with a reason.
     pub(super) holds: bool,
     /// Message about the comparison.
-    pub(super) said: String,
+    pub(super) message: String,
 }
 
 impl Expected {
@@ -62,28 +62,31 @@ impl Expected {
     /// Compares the bundles of an example with the expected ones. `by_reference` is true if the
     /// reference has built them, false for OPA Control Plane.
     pub(super) fn judge(&self, name: &str, bundles: &Bundles, by_reference: bool) -> Verdict {
-        let Some(made) = self.0.get(name) else {
+        let Some(recorded) = self.0.get(name) else {
             return Verdict {
                 is_same: false,
                 holds: false,
-                said: "nobody says what it makes".to_owned(),
+                message: "nobody says what it makes".to_owned(),
             };
         };
-        let is_same = made.bundles == *bundles;
-        let reason = made.differs.as_deref().filter(|_| by_reference);
-        let (holds, said) = match (is_same, reason) {
+        let is_same = recorded.bundles == *bundles;
+        let reason = recorded.differs.as_deref().filter(|_| by_reference);
+        let (holds, message) = match (is_same, reason) {
             (true, None) => (true, "the same files".to_owned()),
             (true, Some(_)) => (
                 false,
                 "the same files, although a reason is given".to_owned(),
             ),
             (false, Some(reason)) => (true, format!("differs: {reason}")),
-            (false, None) => (false, format!("makes {bundles:?}, not {:?}", made.bundles)),
+            (false, None) => (
+                false,
+                format!("makes {bundles:?}, not {:?}", recorded.bundles),
+            ),
         };
         Verdict {
             is_same,
             holds,
-            said,
+            message,
         }
     }
 
@@ -91,12 +94,12 @@ impl Expected {
     pub(super) fn text(&self) -> String {
         let mut text = HEAD.to_owned();
         // Writing to a string does not fail.
-        for (name, made) in &self.0 {
+        for (name, recorded) in &self.0 {
             let _ = writeln!(text, "\n[{name}]");
-            if let Some(reason) = &made.differs {
+            if let Some(reason) = &recorded.differs {
                 let _ = writeln!(text, "differs = {}", quoted(reason));
             }
-            for (path, files) in &made.bundles {
+            for (path, files) in &recorded.bundles {
                 let _ = writeln!(text, "bundles.{} = [", quoted(path));
                 for file in files {
                     let _ = writeln!(text, "  {},", quoted(file));
@@ -136,7 +139,7 @@ mod tests {
         ] {
             let verdict = expected.judge(name, bundles, by_reference);
             let judged = (verdict.is_same, verdict.holds);
-            assert_eq!(judged, (is_same, holds), "{name}: {}", verdict.said);
+            assert_eq!(judged, (is_same, holds), "{name}: {}", verdict.message);
         }
         Ok(())
     }

@@ -6,8 +6,8 @@
 //! files.
 
 mod endpoint;
+mod environment;
 mod expected;
-mod play;
 mod script;
 
 use std::collections::BTreeMap;
@@ -15,8 +15,8 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use self::environment::{Environment, Program};
 use self::expected::Expected;
-use self::play::{Environment, Program};
 use self::script::Example;
 use crate::{report, root};
 
@@ -64,27 +64,30 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         .build()?;
     let stage = runtime.block_on(Environment::new(program, source.join("libraries")))?;
     let mut wrong = Vec::new();
-    let (mut same, mut played) = (0, 0);
+    let (mut same, mut executed) = (0, 0);
     for example in &examples {
         let only = options.only.as_ref();
         if only.is_some_and(|only| !example.name.contains(only.as_str())) {
             continue;
         }
         let folder = tempfile::Builder::new().prefix("example-").tempdir()?;
-        let made = runtime.block_on(stage.play(example, &folder.path().canonicalize()?));
-        let made = made.map_err(|why| format!("{}: {why}", example.name))?;
-        played += 1;
+        let built = runtime.block_on(stage.build(example, &folder.path().canonicalize()?));
+        let built = built.map_err(|error| format!("{}: {error}", example.name))?;
+        executed += 1;
         if options.bless {
-            report(&example.name, &format!("{} bundles", made.bundles.len()));
-            expected.set(&example.name, made.bundles);
+            report(&example.name, &format!("{} bundles", built.bundles.len()));
+            expected.set(&example.name, built.bundles);
             continue;
         }
         let by_reference = options.opactl.is_none();
-        let verdict = expected.judge(&example.name, &made.bundles, by_reference);
+        let verdict = expected.judge(&example.name, &built.bundles, by_reference);
         same += usize::from(verdict.is_same);
-        report(&example.name, &verdict.said);
+        report(&example.name, &verdict.message);
         if !verdict.holds {
-            wrong.push(format!("{}: {}\n{}", example.name, verdict.said, made.why));
+            wrong.push(format!(
+                "{}: {}\n{}",
+                example.name, verdict.message, built.failures
+            ));
         }
     }
     if options.bless {
@@ -92,7 +95,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         fs::write(&file, expected.text())?;
         return Ok(());
     }
-    report("the same files", &format!("{same} of {played} examples"));
+    report("the same files", &format!("{same} of {executed} examples"));
     match wrong.is_empty() {
         true => Ok(()),
         false => Err(wrong.join("\n").into()),
@@ -102,7 +105,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
 /// Returns the examples in a folder, sorted by name.
 fn examples(folder: &Path) -> Result<Vec<Example>, Box<dyn Error>> {
     let mut examples = Vec::new();
-    for entry in fs::read_dir(folder).map_err(|why| format!("{}: {why}", folder.display()))? {
+    for entry in fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))? {
         let path = entry?.path();
         if path.extension().is_some_and(|ending| ending == "txtar") {
             let name = path.file_stem().unwrap_or_default().to_string_lossy();

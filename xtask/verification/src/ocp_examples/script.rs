@@ -108,24 +108,24 @@ fn split(text: &str) -> (Vec<&str>, Vec<(String, String)>) {
 /// Splits a command into words at spaces outside of single quotes.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
-    let (mut word, mut begun, mut quoted) = (String::new(), false, false);
+    let (mut word, mut in_word, mut quoted) = (String::new(), false, false);
     for character in line.chars() {
         match character {
-            '\'' => (quoted, begun) = (!quoted, true),
-            '#' if !quoted && !begun => break,
+            '\'' => (quoted, in_word) = (!quoted, true),
+            '#' if !quoted && !in_word => break,
             space if space.is_whitespace() && !quoted => {
-                if begun {
+                if in_word {
                     words.push(std::mem::take(&mut word));
                 }
-                begun = false;
+                in_word = false;
             }
             other => {
                 word.push(other);
-                begun = true;
+                in_word = true;
             }
         }
     }
-    if begun {
+    if in_word {
         words.push(word);
     }
     words

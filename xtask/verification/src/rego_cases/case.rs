@@ -29,7 +29,8 @@ pub(super) fn all(root: &Path, version: Version) -> Result<Vec<Case>, Box<dyn Er
     for folder in sorted(&root.join(format!("v{}", version.number())))? {
         for file in sorted(&folder)? {
             let text = fs::read(&file)?;
-            let document = from_yaml(&text).map_err(|why| format!("{}: {why}", file.display()))?;
+            let document =
+                from_yaml(&text).map_err(|error| format!("{}: {error}", file.display()))?;
             let listed = document.get("cases").and_then(Value::as_array);
             let name = folder.file_name().unwrap_or_default().to_string_lossy();
             let name = match version {
@@ -91,38 +92,38 @@ impl Case {
         let outcome = self.answers();
         if let Some(text) = self.text("want_error") {
             return match &outcome {
-                Err((_, said)) if said.contains(text) => Ok(()),
+                Err((_, message)) if message.contains(text) => Ok(()),
                 other => Err(format!(
                     "wanted an error with {text:?}, got {}",
-                    shown(other)
+                    format_outcome(other)
                 )),
             };
         }
         if let Some(code) = self.text("want_error_code") {
             return match &outcome {
                 Err((got, _)) if got == code => Ok(()),
-                other => Err(format!("wanted {code}, got {}", shown(other))),
+                other => Err(format!("wanted {code}, got {}", format_outcome(other))),
             };
         }
         let answers = match &outcome {
             Ok(answers) => answers,
-            Err(_) => return Err(shown(&outcome)),
+            Err(_) => return Err(format_outcome(&outcome)),
         };
-        if let Some(wanted) = self.fields.get("want_result") {
-            let wanted = wanted.as_array().into_iter().flatten().cloned().collect();
-            return match *answers == wanted {
+        if let Some(expected) = self.fields.get("want_result") {
+            let expected = expected.as_array().into_iter().flatten().cloned().collect();
+            return match *answers == expected {
                 true => Ok(()),
                 false => Err(format!(
                     "wanted {}, got {}",
-                    Value::from(wanted),
-                    shown(&outcome)
+                    Value::from(expected),
+                    format_outcome(&outcome)
                 )),
             };
         }
         match self.fields.get("want_defined") {
-            Some(Value::Bool(wanted)) if *wanted == answers.is_empty() => Err(format!(
-                "wanted defined = {wanted}, got {}",
-                shown(&outcome)
+            Some(Value::Bool(expected)) if *expected == answers.is_empty() => Err(format!(
+                "wanted defined = {expected}, got {}",
+                format_outcome(&outcome)
             )),
             _ => Ok(()),
         }
@@ -158,14 +159,14 @@ impl Case {
 
     fn bindings(&self, answer: &rego::Solution) -> Value {
         Value::object(answer.bindings().iter().map(|(name, value)| {
-            let plain = plain(value);
-            let sorted = match plain.as_array() {
+            let converted = plain(value);
+            let sorted = match converted.as_array() {
                 Some(items) if self.flag("sort_bindings") => {
                     let mut items = items.to_vec();
                     items.sort();
                     Value::from(items)
                 }
-                _ => plain,
+                _ => converted,
             };
             (name.clone(), sorted)
         }))
@@ -215,7 +216,7 @@ fn failed(error: rego::EvalError) -> (String, String) {
     (error.code.as_str().to_owned(), error.to_string())
 }
 
-fn shown(outcome: &Result<Set, (String, String)>) -> String {
+fn format_outcome(outcome: &Result<Set, (String, String)>) -> String {
     match outcome {
         Ok(answers) => Value::from(answers.clone()).to_string(),
         Err((_, text)) => text.clone(),

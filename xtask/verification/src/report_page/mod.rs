@@ -40,7 +40,7 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
         format!("http://{}", pages.address),
     ];
     let mut wrong = browser("report", &urls, &shots, &[])?;
-    wrong.extend(pages.asked_for_more());
+    wrong.extend(pages.unexpected_requests());
     match wrong.is_empty() {
         true => Ok(()),
         false => Err(wrong.join("\n").into()),

@@ -17,7 +17,7 @@ const HOSTILE: &str = r#"{"result": "</pre></script><script>document.title='owne
 pub(super) struct Pages {
     pub(super) address: SocketAddr,
     /// Paths of all requests to the web server.
-    asked: Arc<Mutex<BTreeSet<String>>>,
+    requested: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl Pages {
@@ -48,8 +48,8 @@ impl Pages {
             &evidence[0],
             &evidence[1],
         ])?;
-        let asked: Arc<Mutex<BTreeSet<String>>> = Arc::default();
-        let seen = Arc::clone(&asked);
+        let requested: Arc<Mutex<BTreeSet<String>>> = Arc::default();
+        let seen = Arc::clone(&requested);
         let folder: PathBuf = folder.to_owned();
         let page = move |path: &str| {
             seen.lock()
@@ -64,14 +64,17 @@ impl Pages {
         };
         Ok(Self {
             address: serve(page)?,
-            asked,
+            requested,
         })
     }
 
     /// Returns messages about requests for anything other than the pages.
-    pub(super) fn asked_for_more(&self) -> Vec<String> {
-        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let more = asked.iter().filter(|path| !path.ends_with(".html"));
+    pub(super) fn unexpected_requests(&self) -> Vec<String> {
+        let requested = self
+            .requested
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let more = requested.iter().filter(|path| !path.ends_with(".html"));
         more.map(|path| format!("a page asks for {path}")).collect()
     }
 }

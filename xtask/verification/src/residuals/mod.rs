@@ -167,7 +167,7 @@ fn judge_all(
     };
     for query in queries {
         let truth = format!("package truth\n\nq if {{\n\t{query}\n}}\n");
-        let truth = Module::parse("truth.rego", &truth).map_err(|why| why.to_string())?;
+        let truth = Module::parse("truth.rego", &truth).map_err(|error| error.to_string())?;
         let compiler = Compiler::new(&Policy::default()).put("m.rego", module.clone());
         let Ok(policy) = compiler.put("truth.rego", truth).compile() else {
             counts.refused += 1;
@@ -180,9 +180,9 @@ fn judge_all(
             inputs: &inputs,
             documents: &documents,
         };
-        case.judge(counts).map_err(|why| {
+        case.judge(counts).map_err(|error| {
             format!(
-                "{text}\nquery: {query}\nunknown: {:?}, not inlined: {:?}\n{why}",
+                "{text}\nquery: {query}\nunknown: {:?}, not inlined: {:?}\n{error}",
                 world.unknowns, world.opaque
             )
         })?;
@@ -207,7 +207,7 @@ impl Case<'_> {
         let mut evaluation = Evaluation::new(documents);
         evaluation.input = self.inputs.first().cloned();
         let references = |texts: &[&'static str]| {
-            References::parse(texts.iter().copied()).map_err(|why| why.to_string())
+            References::parse(texts.iter().copied()).map_err(|error| error.to_string())
         };
         let options = PartialOptions {
             unknowns: references(self.world.unknowns)?,
@@ -227,10 +227,10 @@ impl Case<'_> {
             [only] if only.is_empty() => counts.always += 1,
             _ => counts.conditional += 1,
         }
-        let shown = || format!("residual:\n{}", shown(&residual));
+        let residual_text = || format!("residual:\n{}", format_residual(&residual));
         let loaded = match loaded(&residual) {
             Ok(loaded) => loaded,
-            Err(why) => return Err(format!("{}\n{why}", shown())),
+            Err(error) => return Err(format!("{}\n{error}", residual_text())),
         };
         for (documents, input) in self.values() {
             let Ok(want) = holds(&self.policy, "data.truth.q", &documents, &input) else {
@@ -239,10 +239,10 @@ impl Case<'_> {
             let got = holds(&loaded, "data.residual.q", &documents, &input);
             counts.compared += 1;
             if got.as_ref().ok() != Some(&want) {
-                let got = got.map_or_else(|why| why.to_string(), |got| got.to_string());
+                let got = got.map_or_else(|error| error.to_string(), |got| got.to_string());
                 return Err(format!(
                     "{}\ninput: {input}\ndocuments: {documents}\nwant {want}, got {got}",
-                    shown()
+                    residual_text()
                 ));
             }
         }
@@ -251,13 +251,13 @@ impl Case<'_> {
 
     /// Returns documents and inputs that differ from the first ones only in the unknowns.
     fn values(&self) -> Vec<(Value, Value)> {
-        let whole = self.world.unknowns.contains(&"input");
+        let is_input_unknown = self.world.unknowns.contains(&"input");
         let nothing = Value::Null;
         let known = self.documents.first().unwrap_or(&nothing);
         let tried = self.inputs.iter().enumerate();
         let tried = tried.map(|(at, other)| {
             let mut input = self.inputs.first().unwrap_or(&nothing).clone();
-            if whole {
+            if is_input_unknown {
                 input = other.clone();
             } else {
                 mix(&mut input, other, self.world.parts);
@@ -311,7 +311,7 @@ fn loaded(residual: &Residual) -> Result<Policy, rego::Errors> {
     compiler.compile()
 }
 
-pub(crate) fn shown(residual: &Residual) -> String {
+pub(crate) fn format_residual(residual: &Residual) -> String {
     let mut text = String::new();
     for body in &residual.queries {
         let exprs: Vec<_> = body.iter().map(ToString::to_string).collect();

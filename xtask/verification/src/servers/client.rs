@@ -111,8 +111,8 @@ impl Client {
     ) -> Result<&[u8], Box<dyn Error>> {
         let status = self.exchange(&Self::request(method, path, body))?;
         if status >= 300 {
-            let said = String::from_utf8_lossy(&self.body);
-            return Err(format!("{method} {path}: {status} {said}").into());
+            let body_text = String::from_utf8_lossy(&self.body);
+            return Err(format!("{method} {path}: {status} {body_text}").into());
         }
         Ok(&self.body)
     }

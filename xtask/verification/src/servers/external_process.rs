@@ -31,12 +31,12 @@ impl ExternalProcess {
         let log = fs::File::create(&path)?;
         let command = command.stdin(Stdio::null()).stdout(log.try_clone()?);
         let process = command.stderr(log).spawn();
-        let mut started = Self(process.map_err(|why| format!("{name}: {why}"))?);
-        let begun = Instant::now();
+        let mut started = Self(process.map_err(|error| format!("{name}: {error}"))?);
+        let start_time = Instant::now();
         while TcpStream::connect(address).is_err() {
-            if begun.elapsed() > HANG_LIMIT || started.0.try_wait()?.is_some() {
-                let said = fs::read_to_string(&path).unwrap_or_default();
-                return Err(format!("{name} takes no connection: {said}").into());
+            if start_time.elapsed() > HANG_LIMIT || started.0.try_wait()?.is_some() {
+                let log_text = fs::read_to_string(&path).unwrap_or_default();
+                return Err(format!("{name} takes no connection: {log_text}").into());
             }
             std::thread::sleep(Duration::from_millis(20));
         }

@@ -45,13 +45,13 @@ impl Message {
 #[derive(Debug)]
 pub(crate) struct Reader<S> {
     pub(crate) stream: S,
-    held: Vec<u8>,
+    buffer: Vec<u8>,
 }
 
 impl<S: AsyncRead + Unpin> Reader<S> {
     pub(crate) fn new(stream: S) -> Self {
-        let held = Vec::new();
-        Self { stream, held }
+        let buffer = Vec::new();
+        Self { stream, buffer }
     }
 
     /// Reads the next message; `None` if the connection is closed before a message. If `bodiless`
@@ -111,18 +111,18 @@ impl<S: AsyncRead + Unpin> Reader<S> {
     /// Reads the bytes of a head, up to its empty line.
     async fn head(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
-            let end = self.held.windows(4).position(|four| four == b"\r\n\r\n");
+            let end = self.buffer.windows(4).position(|four| four == b"\r\n\r\n");
             if let Some(end) = end {
-                let rest = self.held.split_off(end + 4);
-                let mut head = std::mem::replace(&mut self.held, rest);
+                let rest = self.buffer.split_off(end + 4);
+                let mut head = std::mem::replace(&mut self.buffer, rest);
                 head.truncate(end);
                 return Ok(Some(head));
             }
-            if self.held.len() > HEAD {
+            if self.buffer.len() > HEAD {
                 return Err(io::Error::other("the head is too long"));
             }
             if !self.more().await? {
-                return match self.held.is_empty() {
+                return match self.buffer.is_empty() {
                     true => Ok(None),
                     false => Err(io::ErrorKind::UnexpectedEof.into()),
                 };
@@ -147,9 +147,9 @@ impl<S: AsyncRead + Unpin> Reader<S> {
 
     async fn line(&mut self) -> io::Result<String> {
         loop {
-            if let Some(end) = self.held.windows(2).position(|two| two == b"\r\n") {
-                let rest = self.held.split_off(end + 2);
-                let line = std::mem::replace(&mut self.held, rest);
+            if let Some(end) = self.buffer.windows(2).position(|two| two == b"\r\n") {
+                let rest = self.buffer.split_off(end + 2);
+                let line = std::mem::replace(&mut self.buffer, rest);
                 return Ok(String::from_utf8_lossy(&line).trim_end().to_owned());
             }
             if !self.more().await? {
@@ -159,13 +159,13 @@ impl<S: AsyncRead + Unpin> Reader<S> {
     }
 
     async fn take(&mut self, length: usize) -> io::Result<Vec<u8>> {
-        while self.held.len() < length {
+        while self.buffer.len() < length {
             if !self.more().await? {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
         }
-        let rest = self.held.split_off(length);
-        Ok(std::mem::replace(&mut self.held, rest))
+        let rest = self.buffer.split_off(length);
+        Ok(std::mem::replace(&mut self.buffer, rest))
     }
 
     /// Reads available bytes into the buffer; returns false at the end of the connection.
@@ -173,7 +173,7 @@ impl<S: AsyncRead + Unpin> Reader<S> {
         let mut piece = vec![0; 64 << 10];
         let read = self.stream.read(&mut piece).await?;
         piece.truncate(read);
-        self.held.extend(piece);
+        self.buffer.extend(piece);
         Ok(read > 0)
     }
 }

@@ -25,7 +25,7 @@ pub(crate) use process::Process;
 pub(crate) use proxy::{Proxy, ProxyMode};
 pub(crate) use restarting::RestartingOpa;
 pub(crate) use sink::{FailureMode, Sink};
-pub(crate) use wire::{Failure, Wire, ask, done, request, request_with, within};
+pub(crate) use wire::{Failure, Wire, exchange, exchange_ok, request, request_with, within};
 
 /// Timeout of waits for expected events, which only ends hangs. It is not a performance
 /// requirement.
@@ -49,15 +49,15 @@ impl Server {
         arguments: &[&str],
         folder: &Path,
     ) -> Result<Self, Box<dyn Error>> {
-        let begun = Instant::now();
+        let started = Instant::now();
         let mut server = Self::spawn(program, arguments, folder)?;
         while !server.answers() {
-            if begun.elapsed() > HANG_LIMIT {
+            if started.elapsed() > HANG_LIMIT {
                 return Err(format!("{} does not answer", program.display()).into());
             }
             std::thread::yield_now();
         }
-        server.startup = begun.elapsed();
+        server.startup = started.elapsed();
         Ok(server)
     }
 

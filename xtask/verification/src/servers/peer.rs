@@ -79,8 +79,8 @@ impl Peer {
     {
         let listener = TcpListener::bind(("127.0.0.1", port)).await?;
         let address = listener.local_addr()?;
-        let handler: Handler = Arc::new(move |asked| Box::pin(handler(asked)));
-        let gate: Gate = Arc::new(move |asked| Box::pin(gate(asked)));
+        let handler: Handler = Arc::new(move |request| Box::pin(handler(request)));
+        let gate: Gate = Arc::new(move |request| Box::pin(gate(request)));
         let task = tokio::spawn(serve(listener, gate, handler));
         Ok(Self { address, task })
     }
@@ -110,13 +110,13 @@ async fn serve(listener: TcpListener, gate: Gate, handler: Handler) {
 
 async fn connection(stream: TcpStream, gate: Gate, handler: Handler) {
     let mut reader = Reader::new(stream);
-    while let Ok(Some(mut asked)) = reader.begin().await {
-        gate(&asked).await;
-        if reader.finish(&mut asked).await.is_err() {
+    while let Ok(Some(mut request)) = reader.begin().await {
+        gate(&request).await;
+        if reader.finish(&mut request).await.is_err() {
             return;
         }
-        let head = asked.first.starts_with("HEAD ");
-        match handler(asked).await {
+        let head = request.first.starts_with("HEAD ");
+        match handler(request).await {
             PeerScript::Answer(status, headers, body) => {
                 let length = body.len();
                 let mut bytes = format!(

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use tokio::time::sleep;
 
-use super::wire::{Failure, ask, request_with};
+use super::wire::{Failure, exchange, request_with};
 use super::{HANG_LIMIT, free_address};
 
 /// Unit of the CPU times that Linux reports.
@@ -46,8 +46,8 @@ pub(super) fn taken_by(process: u32) -> io::Result<CpuTime> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat"))?;
     // The program's name, in parentheses, may contain spaces.
     let fields = stat.rsplit(')').next().unwrap_or_default();
-    let ticks = |place| -> u32 {
-        let field = fields.split_whitespace().nth(place);
+    let ticks = |index| -> u32 {
+        let field = fields.split_whitespace().nth(index);
         field.and_then(|text| text.parse().ok()).unwrap_or_default()
     };
     Ok(CpuTime {
@@ -62,29 +62,29 @@ impl Process {
     ///
     /// When the command cannot be started, ends, or does not respond; the error contains the log.
     pub(crate) async fn start(command: &mut Command, folder: &Path) -> Result<Self, Failure> {
-        Self::start_behind(None, command, folder).await
+        Self::start_with_token(None, command, folder).await
     }
 
     /// Starts a server like [`Process::start`]; it requires a bearer token in requests.
     ///
     /// # Errors
     /// When the server does not start, as for [`Process::start`].
-    pub(crate) async fn start_behind(
+    pub(crate) async fn start_with_token(
         token: Option<&str>,
         command: &mut Command,
         folder: &Path,
     ) -> Result<Self, Failure> {
         let mut process = Self::spawn(command, folder)?;
-        let begun = Instant::now();
-        let shown = token.map_or_else(String::new, |token| {
+        let start = Instant::now();
+        let authorization = token.map_or_else(String::new, |token| {
             format!("Authorization: Bearer {token}\r\n")
         });
-        let health = request_with("GET", "/health", &shown, b"");
+        let health = request_with("GET", "/health", &authorization, b"");
         loop {
-            match ask(process.address, HERE, &health).await {
+            match exchange(process.address, HERE, &health).await {
                 Ok(answer) if answer.status() == 200 => return Ok(process),
-                _ if begun.elapsed() > HANG_LIMIT || process.child.try_wait()?.is_some() => {
-                    return Err(format!("the server does not start: {}", process.said()).into());
+                _ if start.elapsed() > HANG_LIMIT || process.child.try_wait()?.is_some() => {
+                    return Err(format!("the server does not start: {}", process.output()).into());
                 }
                 _ => sleep(Duration::from_millis(10)).await,
             }
@@ -113,7 +113,7 @@ impl Process {
     }
 
     /// Returns the log of the process.
-    pub(crate) fn said(&self) -> String {
+    pub(crate) fn output(&self) -> String {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
@@ -171,16 +171,16 @@ impl Process {
     /// less than `share` of a processor, and in some samples none of its threads is runnable: on a
     /// busy machine, a process may use little CPU time and still be runnable.
     pub(crate) async fn rests(&self, time: Duration, share: f64) -> io::Result<bool> {
-        let begun = Instant::now();
-        while begun.elapsed() < time {
-            let (looked, before) = (Instant::now(), self.cpu()?);
+        let start = Instant::now();
+        while start.elapsed() < time {
+            let (sampled_at, before) = (Instant::now(), self.cpu()?);
             let mut idle = 0;
             for _ in 0..LOOKS {
                 sleep(LOOK).await;
                 idle += u32::from(!self.wants()?);
             }
             let taken = self.cpu()?.saturating_sub(before);
-            let is_calm = taken.as_secs_f64() < share * looked.elapsed().as_secs_f64();
+            let is_calm = taken.as_secs_f64() < share * sampled_at.elapsed().as_secs_f64();
             if is_calm && idle * IDLE >= LOOKS {
                 return Ok(true);
             }
@@ -210,11 +210,11 @@ impl Process {
     }
 
     /// Waits for the end of the process; returns `None` after a timeout.
-    pub(crate) async fn ends(&mut self, time: Duration) -> io::Result<Option<ExitStatus>> {
-        let begun = Instant::now();
+    pub(crate) async fn wait_for_exit(&mut self, time: Duration) -> io::Result<Option<ExitStatus>> {
+        let start = Instant::now();
         loop {
             let ended = self.child.try_wait()?;
-            if ended.is_some() || begun.elapsed() > time {
+            if ended.is_some() || start.elapsed() > time {
                 return Ok(ended);
             }
             sleep(Duration::from_millis(20)).await;

@@ -52,11 +52,11 @@ impl ProxyMode {
 /// State shared by all connections of a proxy.
 #[derive(Debug, Clone, Copy)]
 struct State {
-    way: ProxyMode,
+    mode: ProxyMode,
     /// Number of the first connection on which data is forwarded; earlier ones are blocked forever.
     first: u64,
     /// Number of accepted connections so far.
-    made: u64,
+    accepted: u64,
 }
 
 /// Running proxy; stopped with its connections when dropped.
@@ -76,16 +76,16 @@ impl Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
         let (state, _) = watch::channel(State {
-            way: ProxyMode::Open,
+            mode: ProxyMode::Open,
             first: 0,
-            made: 0,
+            accepted: 0,
         });
         let known = state.clone();
         let task = tokio::spawn(async move {
             let mut connections = JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
-                known.send_modify(|state| state.made += 1);
-                let number = known.borrow().made;
+                known.send_modify(|state| state.accepted += 1);
+                let number = known.borrow().accepted;
                 connections.spawn(connection(stream, to, number, known.subscribe()));
                 while connections.try_join_next().is_some() {}
             }
@@ -97,13 +97,14 @@ impl Proxy {
         })
     }
 
-    pub(crate) fn set(&self, way: ProxyMode) {
-        self.state.send_modify(|state| state.way = way);
+    pub(crate) fn set(&self, mode: ProxyMode) {
+        self.state.send_modify(|state| state.mode = mode);
     }
 
     /// Blocks all existing connections forever, without closing them.
     pub(crate) fn forget(&self) {
-        self.state.send_modify(|state| state.first = state.made + 1);
+        self.state
+            .send_modify(|state| state.first = state.accepted + 1);
     }
 }
 
@@ -119,7 +120,7 @@ async fn connection(
     number: u64,
     mut state: watch::Receiver<State>,
 ) {
-    if state.borrow().way == ProxyMode::Cut {
+    if state.borrow().mode == ProxyMode::Cut {
         return;
     }
     let Ok(far) = TcpStream::connect(to).await else {
@@ -128,7 +129,7 @@ async fn connection(
     let ((near_out, near_in), (far_out, far_in)) = (near.into_split(), far.into_split());
     let seen = state.clone();
     tokio::select! {
-        cut = state.wait_for(|state| state.way == ProxyMode::Cut) => drop(cut),
+        cut = state.wait_for(|state| state.mode == ProxyMode::Cut) => drop(cut),
         _ = forward(near_out, far_in, (number, Direction::To), seen.clone()) => {}
         _ = forward(far_out, near_in, (number, Direction::From), seen) => {}
     }
@@ -146,10 +147,10 @@ async fn forward(
         if read == 0 {
             return Ok(());
         }
-        let arrives = |state: &State| number >= state.first && !state.way.holds(direction);
+        let arrives = |state: &State| number >= state.first && !state.mode.holds(direction);
         // Fails only if the proxy was dropped.
         let is_slow = state.wait_for(arrives).await;
-        let is_slow = is_slow.is_ok_and(|state| state.way == ProxyMode::Slow);
+        let is_slow = is_slow.is_ok_and(|state| state.mode == ProxyMode::Slow);
         if is_slow {
             sleep(DELAY).await;
         }

@@ -64,9 +64,9 @@ impl Sink {
 
     /// Removes all recorded ids and errors.
     pub(crate) fn clear(&self) {
-        let mut told = self.received();
-        told.ids.clear();
-        told.garbage.clear();
+        let mut state = self.received();
+        state.ids.clear();
+        state.garbage.clear();
     }
 
     /// Starts the receiver on a port.
@@ -75,26 +75,26 @@ impl Sink {
     /// When the port is in use.
     pub(crate) async fn listen(&self, port: u16) -> Result<Peer, Failure> {
         let sink = self.clone();
-        let peer = Peer::start(port, move |asked| {
-            let said = sink.answer(&asked);
-            async move { said }
+        let peer = Peer::start(port, move |request| {
+            let response = sink.answer(&request);
+            async move { response }
         });
         Ok(peer.await?)
     }
 
-    fn answer(&self, asked: &Message) -> PeerScript {
-        let mut told = self.received();
-        match told.mood {
+    fn answer(&self, request: &Message) -> PeerScript {
+        let mut state = self.received();
+        match state.mood {
             FailureMode::Good | FailureMode::TakesAndHangsUp => {}
             FailureMode::Fails => return PeerScript::status(500),
             FailureMode::Hangs => return PeerScript::Hang,
             FailureMode::HangsUp => return PeerScript::Close,
         }
-        match decisions(&asked.body) {
-            Ok(decisions) => told.ids.extend(decisions),
-            Err(why) => told.garbage.push(why.to_string()),
+        match decisions(&request.body) {
+            Ok(decisions) => state.ids.extend(decisions),
+            Err(error) => state.garbage.push(error.to_string()),
         }
-        match told.mood {
+        match state.mood {
             FailureMode::TakesAndHangsUp => PeerScript::Close,
             _ => PeerScript::status(200),
         }

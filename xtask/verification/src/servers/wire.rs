@@ -26,14 +26,14 @@ impl Wire {
     /// # Errors
     /// When the server does not accept the connection.
     pub(crate) async fn connect(to: SocketAddr, from: [u8; 4]) -> io::Result<Self> {
-        Self::narrow(to, from, None).await
+        Self::connect_with_buffer(to, from, None).await
     }
 
     /// Connects like [`Wire::connect`], with a receive buffer of a given size in bytes.
     ///
     /// # Errors
     /// When the server does not accept the connection.
-    pub(crate) async fn narrow(
+    pub(crate) async fn connect_with_buffer(
         to: SocketAddr,
         from: [u8; 4],
         buffer: Option<u32>,
@@ -88,7 +88,7 @@ impl Wire {
     ///
     /// # Errors
     /// When no response arrives.
-    pub(crate) async fn ask(&mut self, request: &[u8]) -> io::Result<Message> {
+    pub(crate) async fn exchange(&mut self, request: &[u8]) -> io::Result<Message> {
         self.send(request).await?;
         self.answer().await
     }
@@ -125,20 +125,24 @@ impl Wire {
 ///
 /// # Errors
 /// When there is no response.
-pub(crate) async fn ask(to: SocketAddr, from: [u8; 4], request: &[u8]) -> io::Result<Message> {
-    Wire::connect(to, from).await?.ask(request).await
+pub(crate) async fn exchange(to: SocketAddr, from: [u8; 4], request: &[u8]) -> io::Result<Message> {
+    Wire::connect(to, from).await?.exchange(request).await
 }
 
 /// Sends a request on a new connection. A failure status of the response is an error.
 ///
 /// # Errors
 /// When there is no response, or its status is a failure.
-pub(crate) async fn done(to: SocketAddr, from: [u8; 4], asked: &[u8]) -> Result<Message, Failure> {
-    let answer = ask(to, from, asked).await?;
+pub(crate) async fn exchange_ok(
+    to: SocketAddr,
+    from: [u8; 4],
+    request: &[u8],
+) -> Result<Message, Failure> {
+    let answer = exchange(to, from, request).await?;
     match answer.status() {
         200..=299 => Ok(answer),
         status => {
-            let head = asked.split(|byte| *byte == b'\r').next();
+            let head = request.split(|byte| *byte == b'\r').next();
             let head = String::from_utf8_lossy(head.unwrap_or_default());
             Err(format!("{head}: {status} {}", answer.text()).into())
         }

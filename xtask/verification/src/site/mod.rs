@@ -39,11 +39,11 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         .out
         .clone()
         .unwrap_or_else(|| root().join("target/site"));
-    let begun = processor_time();
+    let start = processor_time();
     let results = root().join(stored_evidence::FOLDER);
     let submitted = submissions::all(options.submissions.as_ref().unwrap_or(&results));
     let (implementations, refused) = sources::all(submitted)?;
-    let read = processor_time().saturating_sub(begun);
+    let read_time = processor_time().saturating_sub(start);
     let pages = site(&implementations);
     if folder.exists() {
         // Only a folder that contains a site is deleted.
@@ -61,22 +61,22 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         bytes += text.len();
         fs::write(file, text)?;
     }
-    let made = processor_time().saturating_sub(begun + read);
+    let build_time = processor_time().saturating_sub(start + read_time);
     let (count, versions) = (pages.len(), implementations.len());
     report(
         &folder.display().to_string(),
         &format!(
-            "{count} files of {} kB about {versions} versions: {read:.1?} of the processors to read, \
-             {made:.1?} to make",
+            "{count} files of {} kB about {versions} versions: {read_time:.1?} of the processors to read, \
+             {build_time:.1?} to make",
             bytes / 1000,
         ),
     );
     // The time for reading includes judging the reference.
-    if made > read {
+    if build_time > read_time {
         return Err("making the pages costs more than reading what they tell of".into());
     }
     if options.look {
-        screenshots::look(&folder)?;
+        screenshots::capture(&folder)?;
     }
     submissions::fail_if_refused(refused)
 }

@@ -26,7 +26,7 @@ const KINDS: [&str; 9] = [
 ///
 /// # Errors
 /// Reports all errors of the pages, or a missing browser.
-pub(super) fn look(folder: &Path) -> Result<(), Box<dyn Error>> {
+pub(super) fn capture(folder: &Path) -> Result<(), Box<dyn Error>> {
     apt::require(&[("chromium", CHROMIUM), ("chromium-driver", DRIVER)])?;
     let shots = root().join("target/site-pictures");
     fs::create_dir_all(&shots)?;

@@ -61,7 +61,7 @@ pub(super) fn all(
     for folder in &submitted.folders {
         match submissions::accepted(folder) {
             Ok(accepted) => add(&mut versions, accepted.events),
-            Err(why) => submitted.wrong.push(why),
+            Err(error) => submitted.wrong.push(error),
         }
     }
     let mut names: Vec<String> = Vec::new();
@@ -71,8 +71,8 @@ pub(super) fn all(
         }
     }
     versions.sort_by_key(|one| {
-        let place = names.iter().position(|name| *name == one.name);
-        (place, order(&one.version))
+        let index = names.iter().position(|name| *name == one.name);
+        (index, order(&one.version))
     });
     let all = versions.into_iter().map(implementation);
     Ok((all.collect::<Result<_, _>>()?, submitted.wrong))
@@ -97,10 +97,10 @@ fn order(version: &str) -> (Vec<u64>, String) {
 /// in `results/`.
 fn releases_of_opa() -> Result<Vec<Version>, Box<dyn Error>> {
     let releases = Releases::read()?;
-    let mut kept: BTreeMap<String, Vec<Event>> = BTreeMap::new();
+    let mut latest_runs: BTreeMap<String, Vec<Event>> = BTreeMap::new();
     for run in evidence_pack::unpack(&root().join(releases::EVIDENCE))? {
         if let Some(version) = started(&run).and_then(release) {
-            kept.insert(version, run);
+            latest_runs.insert(version, run);
         }
     }
     let mut versions = Vec::new();
@@ -112,7 +112,7 @@ fn releases_of_opa() -> Result<Vec<Version>, Box<dyn Error>> {
                 let events = text.lines().map(Event::read);
                 Some(events.collect::<Result<Vec<Event>, _>>()?)
             }
-            false => kept.remove(version),
+            false => latest_runs.remove(version),
         };
         if let Some(events) = events {
             versions.push(Version {
@@ -122,8 +122,8 @@ fn releases_of_opa() -> Result<Vec<Version>, Box<dyn Error>> {
                 runs: vec![again(events)?],
             });
         } else if releases.usual.contains(version) {
-            let why = "there is no evidence; `cargo xtask matrix --bless` makes it";
-            return Err(format!("{}: {why}", releases::name(version)).into());
+            let reason = "there is no evidence; `cargo xtask matrix --bless` makes it";
+            return Err(format!("{}: {reason}", releases::name(version)).into());
         }
     }
     Ok(versions)
@@ -150,7 +150,7 @@ fn reference() -> Result<Version, Box<dyn Error>> {
 }
 
 /// Returns the evidence in a folder of `results/`, each file as one version.
-fn kept_in(folder: &str, about: &str) -> Result<Vec<Version>, Box<dyn Error>> {
+fn kept_in(folder: &str, description: &str) -> Result<Vec<Version>, Box<dyn Error>> {
     let read = evidence::files(folder)?.into_iter().map(|file| {
         let events = again(evidence::read(&file)?)?;
         let target = started(&events).map(|started| &started.target);
@@ -165,7 +165,7 @@ fn kept_in(folder: &str, about: &str) -> Result<Vec<Version>, Box<dyn Error>> {
         Ok(Version {
             name,
             version,
-            about: vec![about.to_owned()],
+            about: vec![description.to_owned()],
             runs: vec![events],
         })
     });
@@ -331,16 +331,19 @@ fn standings(
     profiles: &[Option<&'static conformance::catalogue::Profile>],
 ) -> Result<Vec<ProfileResult>, Box<dyn Error>> {
     let catalogue = Catalogue::embedded()?;
-    let whole = profiles.iter().any(Option::is_none);
+    let is_complete = profiles.iter().any(Option::is_none);
     let judged = |rule: &String| {
         let mut rows = digest.rows.iter();
         rows.any(|row| row.judged.rule == *rule && row.outcome != Outcome::NotRun)
     };
     let edition = catalogue.profiles().last().map(|newest| &newest.edition);
-    let stood = catalogue.profiles().iter().filter(|profile| match whole {
-        true => Some(&profile.edition) == edition && profile.must.iter().any(judged),
-        false => profiles.iter().flatten().any(|one| one == profile),
-    });
-    let stood = stood.map(|profile| ProfileResult::of(profile, digest.rows.iter()));
-    Ok(stood.collect())
+    let selected = catalogue
+        .profiles()
+        .iter()
+        .filter(|profile| match is_complete {
+            true => Some(&profile.edition) == edition && profile.must.iter().any(judged),
+            false => profiles.iter().flatten().any(|one| one == profile),
+        });
+    let selected = selected.map(|profile| ProfileResult::of(profile, digest.rows.iter()));
+    Ok(selected.collect())
 }

@@ -37,31 +37,31 @@ impl Client {
     }
 
     /// Sends a request; fails if the response does not have this status.
-    async fn ask(&mut self, asked: &[u8], status: u16) -> Result<Message, Failure> {
-        let begun = Instant::now();
-        let answer = self.wire.ask(asked).await?;
-        let taken = begun.elapsed().as_secs_f64() * 1e3;
+    async fn expect_status(&mut self, request: &[u8], status: u16) -> Result<Message, Failure> {
+        let start = Instant::now();
+        let answer = self.wire.exchange(request).await?;
+        let taken = start.elapsed().as_secs_f64() * 1e3;
         self.tally.milliseconds.push(taken);
         let body = answer.json();
         let id = body.get("decision_id").and_then(Value::as_str);
         self.tally.ids.extend(id.map(str::to_owned));
         if answer.status() != status {
-            let first = String::from_utf8_lossy(asked).into_owned();
-            let said = answer.text();
-            return Err(format!("{first}: {} {said}, not {status}", answer.status()).into());
+            let first = String::from_utf8_lossy(request).into_owned();
+            let text = answer.text();
+            return Err(format!("{first}: {} {text}, not {status}", answer.status()).into());
         }
         sleep(PAUSE).await;
         Ok(answer)
     }
 
     /// Sends a request; another `result` in the response is an error.
-    async fn result(&mut self, asked: &[u8], due: Option<&Value>) -> Result<(), Failure> {
-        let body = self.ask(asked, 200).await?.json();
-        match body.get("result") == due {
+    async fn result(&mut self, request: &[u8], expected: Option<&Value>) -> Result<(), Failure> {
+        let body = self.expect_status(request, 200).await?.json();
+        match body.get("result") == expected {
             true => Ok(()),
             false => {
-                let first = String::from_utf8_lossy(asked).into_owned();
-                Err(format!("{first}: {body}, not {due:?}").into())
+                let first = String::from_utf8_lossy(request).into_owned();
+                Err(format!("{first}: {body}, not {expected:?}").into())
             }
         }
     }
@@ -77,13 +77,15 @@ pub(super) async fn documents(
     let mut random = Random::new(number + 1);
     let mut known = Documents::default();
     let base = format!("/v1/data/documents/of{number}");
-    client.ask(&request("PUT", &base, "{}"), 204).await?;
+    client
+        .expect_status(&request("PUT", &base, "{}"), 204)
+        .await?;
     while Instant::now() < until {
         let step = known.step(&mut random);
-        let asked = request(step.method, &format!("{base}{}", step.path), &step.body);
+        let request_bytes = request(step.method, &format!("{base}{}", step.path), &step.body);
         match &step.result {
-            Some(result) => client.result(&asked, result.as_ref()).await?,
-            None => drop(client.ask(&asked, step.status).await?),
+            Some(result) => client.result(&request_bytes, result.as_ref()).await?,
+            None => drop(client.expect_status(&request_bytes, step.status).await?),
         }
     }
     Ok(client.tally)
@@ -106,22 +108,31 @@ pub(super) async fn policies(
         let text = format!(
             "package policies.of{number}\n\nstate := {state} if input.wanted\n\nstate := -1 if not input.wanted\n"
         );
-        client.ask(&request("PUT", &path, &text), 200).await?;
-        let asked = request("POST", &rule, "{\"input\": {\"wanted\": true}}");
-        client.result(&asked, Some(&json!(state))).await?;
-        let asked = request("POST", &rule, "{}");
-        client.result(&asked, Some(&json!(-1))).await?;
         client
-            .ask(&request("PUT", &path, "package broken\n\np :="), 400)
+            .expect_status(&request("PUT", &path, &text), 200)
             .await?;
-        let kept = client.ask(&request("GET", &path, ""), 200).await?.json();
-        if kept.pointer("/result/raw") != Some(&json!(text)) {
-            return Err(format!("{path}: {kept}, not {text}").into());
+        let request_bytes = request("POST", &rule, "{\"input\": {\"wanted\": true}}");
+        client.result(&request_bytes, Some(&json!(state))).await?;
+        let request_bytes = request("POST", &rule, "{}");
+        client.result(&request_bytes, Some(&json!(-1))).await?;
+        client
+            .expect_status(&request("PUT", &path, "package broken\n\np :="), 400)
+            .await?;
+        let stored = client
+            .expect_status(&request("GET", &path, ""), 200)
+            .await?
+            .json();
+        if stored.pointer("/result/raw") != Some(&json!(text)) {
+            return Err(format!("{path}: {stored}, not {text}").into());
         }
         if state % 8 == 7 {
-            client.ask(&request("DELETE", &path, ""), 200).await?;
+            client
+                .expect_status(&request("DELETE", &path, ""), 200)
+                .await?;
             client.result(&request("POST", &rule, "{}"), None).await?;
-            client.ask(&request("GET", &path, ""), 404).await?;
+            client
+                .expect_status(&request("GET", &path, ""), 404)
+                .await?;
         }
     }
     Ok(client.tally)
@@ -142,17 +153,17 @@ pub(super) async fn decisions(
         let allowed = user == Some(&"ann") || level > 7;
         match random.below(4) {
             0..=1 => {
-                let asked = request("POST", "/v1/data/soak/allow", &input);
-                client.result(&asked, Some(&json!(allowed))).await?;
+                let request_bytes = request("POST", "/v1/data/soak/allow", &input);
+                client.result(&request_bytes, Some(&json!(allowed))).await?;
             }
             2 => {
                 let query = json!({
                     "query": "x := count(data.soak.doubled)",
                     "input": {"level": level},
                 });
-                let asked = request("POST", "/v1/query", &query.to_string());
-                let due = json!([{"x": level}]);
-                client.result(&asked, Some(&due)).await?;
+                let request_bytes = request("POST", "/v1/query", &query.to_string());
+                let expected = json!([{"x": level}]);
+                client.result(&request_bytes, Some(&expected)).await?;
                 client.tally.unnamed += 1;
             }
             _ => {
@@ -161,8 +172,8 @@ pub(super) async fn decisions(
                     "input": {"level": level},
                     "unknowns": ["input.user"],
                 });
-                let asked = request("POST", "/v1/compile", &query.to_string());
-                let body = client.ask(&asked, 200).await?.json();
+                let request_bytes = request("POST", "/v1/compile", &query.to_string());
+                let body = client.expect_status(&request_bytes, 200).await?.json();
                 let left = body.pointer("/result/queries").and_then(Value::as_array);
                 // If the level in the input is sufficient, the condition about the user is empty.
                 let always = left.is_some_and(|left| left.contains(&json!([])));
@@ -178,46 +189,62 @@ pub(super) async fn decisions(
 /// Changes definitions of the control plane; after each change, waits until the engine has
 /// activated it.
 pub(super) async fn definitions(
-    place: DefinitionServer,
+    server: DefinitionServer,
     until: Instant,
 ) -> Result<ClientResults, Failure> {
-    let mut client = Client::new("definitions", place.control).await?;
-    let mut engine = Client::new("definitions", place.engine).await?;
-    let shown = format!("Authorization: Bearer {}\r\n", place.key);
-    let ask = |method: &str, path: &str, body: &Value| {
+    let mut client = Client::new("definitions", server.control).await?;
+    let mut engine = Client::new("definitions", server.engine).await?;
+    let authorization = format!("Authorization: Bearer {}\r\n", server.key);
+    let keyed_request = |method: &str, path: &str, body: &Value| {
         let body = match method {
             "PUT" => body.to_string(),
             _ => String::new(),
         };
-        request_with(method, path, &shown, body.as_bytes())
+        request_with(method, path, &authorization, body.as_bytes())
     };
     client
-        .ask(&ask("PUT", "/v1/sources/bundled", &json!({})), 200)
+        .expect_status(
+            &keyed_request("PUT", "/v1/sources/bundled", &json!({})),
+            200,
+        )
         .await?;
     let bundle = json!({
         "object_storage": {"filesystem": {"path": BUNDLE}},
         "requirements": [{"source": "bundled"}],
     });
     let data = "/v1/sources/bundled/data/bundled/count";
-    client.ask(&ask("PUT", data, &json!(0)), 200).await?;
     client
-        .ask(&ask("PUT", "/v1/bundles/bundled", &bundle), 200)
+        .expect_status(&keyed_request("PUT", data, &json!(0)), 200)
+        .await?;
+    client
+        .expect_status(&keyed_request("PUT", "/v1/bundles/bundled", &bundle), 200)
         .await?;
     for count in 1_u64.. {
         if Instant::now() > until {
             break;
         }
-        client.ask(&ask("PUT", data, &json!(count)), 200).await?;
         client
-            .result(&ask("GET", data, &Value::Null), Some(&json!(count)))
+            .expect_status(&keyed_request("PUT", data, &json!(count)), 200)
+            .await?;
+        client
+            .result(
+                &keyed_request("GET", data, &Value::Null),
+                Some(&json!(count)),
+            )
             .await?;
         let other = format!("/v1/sources/other-{}", count % 20);
-        client.ask(&ask("PUT", &other, &json!({})), 200).await?;
-        client.ask(&ask("GET", &other, &Value::Null), 200).await?;
         client
-            .ask(&ask("DELETE", &other, &Value::Null), 200)
+            .expect_status(&keyed_request("PUT", &other, &json!({})), 200)
             .await?;
-        client.ask(&ask("GET", &other, &Value::Null), 404).await?;
+        client
+            .expect_status(&keyed_request("GET", &other, &Value::Null), 200)
+            .await?;
+        client
+            .expect_status(&keyed_request("DELETE", &other, &Value::Null), 200)
+            .await?;
+        client
+            .expect_status(&keyed_request("GET", &other, &Value::Null), 404)
+            .await?;
         follow(&mut engine, count).await?;
     }
     client.tally.milliseconds.extend(engine.tally.milliseconds);
@@ -228,18 +255,18 @@ pub(super) async fn definitions(
 /// Waits until the engine has activated a change. Until then, only the previous change is a correct
 /// result.
 async fn follow(engine: &mut Client, count: u64) -> Result<(), Failure> {
-    let begun = Instant::now();
-    let asked = request("GET", "/v1/data/bundled/count", "");
+    let start = Instant::now();
+    let request_bytes = request("GET", "/v1/data/bundled/count", "");
     loop {
-        let body = engine.ask(&asked, 200).await?.json();
-        let shown = body.get("result").and_then(Value::as_u64);
-        match shown {
-            Some(shown) if shown == count => return Ok(()),
-            Some(shown) if shown + 1 == count => {}
+        let body = engine.expect_status(&request_bytes, 200).await?.json();
+        let activated = body.get("result").and_then(Value::as_u64);
+        match activated {
+            Some(activated) if activated == count => return Ok(()),
+            Some(activated) if activated + 1 == count => {}
             None if count == 1 => {}
             _ => return Err(format!("the engine shows {body} before {count}").into()),
         }
-        if begun.elapsed() > HANG_LIMIT {
+        if start.elapsed() > HANG_LIMIT {
             return Err(format!("the engine does not come to {count}").into());
         }
         sleep(PAUSE * 10).await;

@@ -101,7 +101,7 @@ impl Environment {
         })
     }
 
-    pub(super) fn place(&self) -> DefinitionServer {
+    pub(super) fn definition_server(&self) -> DefinitionServer {
         DefinitionServer {
             control: self.control.address,
             engine: self.engine.address,
@@ -122,13 +122,13 @@ impl Environment {
     /// When a server has ended before.
     pub(super) async fn end(&mut self) -> Result<Vec<String>, Failure> {
         let mut broken = Vec::new();
-        let begun = Instant::now();
+        let start = Instant::now();
         let missing = loop {
             let there: BTreeSet<String> = self.sink.ids().into_iter().collect();
             let all = self.answered.len() + self.unnamed;
             let named = self.answered.difference(&there).count();
             let missing = named.max(all.saturating_sub(there.len()));
-            if missing == 0 || begun.elapsed() > HANG_LIMIT {
+            if missing == 0 || start.elapsed() > HANG_LIMIT {
                 break missing;
             }
             sleep(Duration::from_millis(200)).await;
@@ -138,13 +138,13 @@ impl Environment {
         }
         for server in [&mut self.engine, &mut self.control] {
             server.signal(Signal::TERM)?;
-            let ended = server.ends(HANG_LIMIT).await?;
+            let ended = server.wait_for_exit(HANG_LIMIT).await?;
             if !ended.is_some_and(|status| status.success()) {
                 broken.push(format!("a server ended with {ended:?}"));
             }
             broken.extend(
                 server
-                    .said()
+                    .output()
                     .lines()
                     .take(1)
                     .map(|line| format!("logged: {line}")),
@@ -175,7 +175,7 @@ impl Environment {
 
 /// Starts a server for a bundle file, with an ETag for conditional requests.
 async fn shelve(file: PathBuf) -> Result<Peer, Failure> {
-    let shelf = Peer::start(0, move |asked: Message| {
+    let shelf = Peer::start(0, move |request: Message| {
         let file = file.clone();
         async move {
             let bytes = loop {
@@ -186,7 +186,7 @@ async fn shelve(file: PathBuf) -> Result<Peer, Failure> {
                 }
             };
             let tag = tag(&bytes);
-            match asked.header("if-none-match") == Some(tag.as_str()) {
+            match request.header("if-none-match") == Some(tag.as_str()) {
                 true => PeerScript::Answer(304, format!("ETag: {tag}\r\n"), Vec::new()),
                 false => PeerScript::Answer(200, format!("ETag: {tag}\r\n"), bytes),
             }

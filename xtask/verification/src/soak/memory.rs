@@ -22,7 +22,7 @@ impl Memory {
     }
 
     /// Adds a sample in KiB; samples during the warm-up are ignored.
-    pub(super) fn look(&mut self, resident: u64, warm: bool) {
+    pub(super) fn sample(&mut self, resident: u64, warm: bool) {
         if warm {
             self.looks.push(resident);
         }

@@ -46,7 +46,7 @@ pub(crate) fn run(seconds: u64, program: Option<&Path>) -> Result<(), Box<dyn Er
         // An interrupt drops the futures, which stops the servers.
         let mut terminated = signal(SignalKind::terminate())?;
         tokio::select! {
-            soaked = soak(&program, &folder, Duration::from_secs(seconds)) => soaked.map_err(|why| why as Box<dyn Error>),
+            soaked = soak(&program, &folder, Duration::from_secs(seconds)) => soaked.map_err(|error| error as Box<dyn Error>),
             _ = tokio::signal::ctrl_c() => Err("interrupted".into()),
             _ = terminated.recv() => Err("interrupted".into()),
         }
@@ -70,18 +70,18 @@ async fn soak(program: &Path, folder: &Path, time: Duration) -> Result<(), Failu
             until,
         ));
     }
-    clients.spawn(clients::definitions(environment.place(), until));
+    clients.spawn(clients::definitions(environment.definition_server(), until));
     let mut memory = [Memory::new("engine"), Memory::new("control plane")];
-    let begun = Instant::now();
+    let start = Instant::now();
     let mut tallies: Vec<ClientResults> = Vec::new();
     while !clients.is_empty() {
         tokio::select! {
             // The first failure of a client ends the test.
             Some(ended) = clients.join_next() => tallies.push(ended??),
             () = sleep(LOOK) => {
-                let warm = begun.elapsed() > time.mul_f64(WARM_UP);
+                let warm = start.elapsed() > time.mul_f64(WARM_UP);
                 for (memory, server) in memory.iter_mut().zip([&environment.engine, &environment.control]) {
-                    memory.look(server.resident()?, warm);
+                    memory.sample(server.resident()?, warm);
                 }
             }
         }

@@ -19,11 +19,11 @@ impl ClientResults {
     pub(super) fn by_name(tallies: Vec<Self>) -> Vec<Self> {
         let mut all: BTreeMap<&str, Self> = BTreeMap::new();
         for tally in tallies {
-            let kept = all.entry(tally.name).or_default();
-            kept.name = tally.name;
-            kept.milliseconds.extend(tally.milliseconds);
-            kept.ids.extend(tally.ids);
-            kept.unnamed += tally.unnamed;
+            let total = all.entry(tally.name).or_default();
+            total.name = tally.name;
+            total.milliseconds.extend(tally.milliseconds);
+            total.ids.extend(tally.ids);
+            total.unnamed += tally.unnamed;
         }
         all.into_values().collect()
     }

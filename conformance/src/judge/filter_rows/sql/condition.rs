@@ -34,53 +34,53 @@ impl Writer<'_> {
 
     /// Translates a condition or a value.
     fn expression(self, expr: &Expr) -> Result<SqliteValue, FilterError> {
-        let own = self.inner()?;
+        let writer = self.inner()?;
         let sql = match expr {
-            Expr::Nested(inner) => return own.expression(inner),
+            Expr::Nested(inner) => return writer.expression(inner),
             Expr::UnaryOp {
                 op: UnaryOperator::Not,
                 expr,
-            } => format!("(NOT {})", own.condition(expr)?),
-            Expr::IsNull(value) => format!("({} IS NULL)", own.value(value)?.sql),
-            Expr::IsNotNull(value) => format!("({} IS NOT NULL)", own.value(value)?.sql),
-            Expr::IsTrue(inner) => own.truth_test(inner, "IS TRUE")?,
-            Expr::IsNotTrue(inner) => own.truth_test(inner, "IS NOT TRUE")?,
+            } => format!("(NOT {})", writer.condition(expr)?),
+            Expr::IsNull(value) => format!("({} IS NULL)", writer.value(value)?.sql),
+            Expr::IsNotNull(value) => format!("({} IS NOT NULL)", writer.value(value)?.sql),
+            Expr::IsTrue(inner) => writer.truth_test(inner, "IS TRUE")?,
+            Expr::IsNotTrue(inner) => writer.truth_test(inner, "IS NOT TRUE")?,
             // `a IS DISTINCT FROM b`, which is parsed as `a <=> (b) IS FALSE`.
-            Expr::IsFalse(inner) if own.is_distinction(inner) => {
-                format!("(NOT {})", own.condition(inner)?)
+            Expr::IsFalse(inner) if writer.is_distinction(inner) => {
+                format!("(NOT {})", writer.condition(inner)?)
             }
-            Expr::IsFalse(inner) => own.truth_test(inner, "IS FALSE")?,
-            Expr::IsNotFalse(inner) => own.truth_test(inner, "IS NOT FALSE")?,
-            Expr::IsUnknown(inner) => own.truth_test(inner, "IS NULL")?,
-            Expr::IsNotUnknown(inner) => own.truth_test(inner, "IS NOT NULL")?,
+            Expr::IsFalse(inner) => writer.truth_test(inner, "IS FALSE")?,
+            Expr::IsNotFalse(inner) => writer.truth_test(inner, "IS NOT FALSE")?,
+            Expr::IsUnknown(inner) => writer.truth_test(inner, "IS NULL")?,
+            Expr::IsNotUnknown(inner) => writer.truth_test(inner, "IS NOT NULL")?,
             Expr::IsDistinctFrom(..) | Expr::IsNotDistinctFrom(..) => {
                 return Err(wrong("MySQL has no `IS DISTINCT FROM`"));
             }
-            Expr::BinaryOp { left, op, right } => return own.operation(left, op, right),
+            Expr::BinaryOp { left, op, right } => return writer.operation(left, op, right),
             Expr::InList {
                 expr,
                 list,
                 negated,
-            } => own.in_list(expr, list, *negated)?,
+            } => writer.in_list(expr, list, *negated)?,
             Expr::Between {
                 expr,
                 negated,
                 low,
                 high,
-            } => own.between(expr, low, high, *negated)?,
-            Expr::Like { .. } | Expr::ILike { .. } => own.like(expr)?,
+            } => writer.between(expr, low, high, *negated)?,
+            Expr::Like { .. } | Expr::ILike { .. } => writer.like(expr)?,
             Expr::AnyOp {
                 left,
                 compare_op: BinaryOperator::Eq,
                 right,
                 ..
-            } => own.in_list(left, items(right)?, false)?,
+            } => writer.in_list(left, items(right)?, false)?,
             Expr::AllOp {
                 left,
                 compare_op: BinaryOperator::NotEq,
                 right,
-            } => own.in_list(left, items(right)?, true)?,
-            _ => return own.operand(expr),
+            } => writer.in_list(left, items(right)?, true)?,
+            _ => return writer.operand(expr),
         };
         Ok(SqliteValue::new(sql, Kind::Truth))
     }
@@ -220,8 +220,8 @@ impl Writer<'_> {
             return Ok(default.to_owned());
         };
         let text = named.clone().into_string().unwrap_or_default();
-        let most = text.chars().count() <= 1;
-        if !most || (text.is_empty() && self.is_for(Language::Sqlserver)) {
+        let is_one_character = text.chars().count() <= 1;
+        if !is_one_character || (text.is_empty() && self.is_for(Language::Sqlserver)) {
             return Err(wrong(format!(
                 "invalid ESCAPE {named}: expected one character"
             )));

@@ -35,7 +35,7 @@ pub(in crate::judge::filter_rows) fn add(connection: &Connection) -> rusqlite::R
         connection.create_scalar_function(name, arguments, flags, move |context| {
             match Arguments::of(context) {
                 Some(arguments) => {
-                    compute(&arguments).map_err(|why| Error::UserFunctionError(why.into()))
+                    compute(&arguments).map_err(|reason| Error::UserFunctionError(reason.into()))
                 }
                 None => Ok(Cell::Null),
             }
@@ -88,7 +88,7 @@ fn like(of: &Arguments) -> Result<Cell, String> {
     let regex = RegexBuilder::new(&pattern)
         .case_insensitive(of.is_set(3))
         .build()
-        .map_err(|why| why.to_string())?;
+        .map_err(|reason| reason.to_string())?;
     Ok(Cell::Integer(regex.is_match(&of.text(0)).into()))
 }
 
@@ -173,7 +173,7 @@ fn substring(of: &Arguments) -> Result<Cell, String> {
 /// Last characters of a string. Arguments: string, number of characters.
 fn right(of: &Arguments) -> Result<Cell, String> {
     let text = of.text(0);
-    let wanted = usize::try_from(of.number(1)).unwrap_or_default();
-    let skipped = text.chars().count().saturating_sub(wanted);
+    let length = usize::try_from(of.number(1)).unwrap_or_default();
+    let skipped = text.chars().count().saturating_sub(length);
     Ok(Cell::Text(text.chars().skip(skipped).collect()))
 }

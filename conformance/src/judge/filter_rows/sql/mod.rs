@@ -35,8 +35,8 @@ pub(super) fn select(
     sqlite::select(&written, table).map_err(FilterError::Wrong)
 }
 
-fn wrong(why: impl Into<String>) -> FilterError {
-    FilterError::Wrong(why.into())
+fn wrong(reason: impl Into<String>) -> FilterError {
+    FilterError::Wrong(reason.into())
 }
 
 /// Error for a clause that parses, but whose meaning only its database knows.

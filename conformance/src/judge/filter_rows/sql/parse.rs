@@ -80,7 +80,7 @@ fn bounded(tokens: Vec<Token>) -> Vec<Token> {
     let mut open: Vec<(usize, Vec<Token>)> = Vec::new();
     let mut rest = tokens.as_slice();
     while let [token, after @ ..] = rest {
-        for (words, behind) in [
+        for (words, suffix) in [
             (&[IS, DISTINCT, FROM][..], vec!["IS", "FALSE"]),
             (&[IS, NOT, DISTINCT, FROM], vec![]),
         ] {
@@ -90,8 +90,8 @@ fn bounded(tokens: Vec<Token>) -> Vec<Token> {
                 .take(words.len())
                 .eq(words.iter().copied())
             {
-                let behind = behind.into_iter().map(Token::make_keyword);
-                open.push((depth, behind.collect()));
+                let suffix = suffix.into_iter().map(Token::make_keyword);
+                open.push((depth, suffix.collect()));
                 bounded.extend([Token::Spaceship, Token::LParen]);
                 rest = rest.get(words.len()..).unwrap_or_default();
             }
@@ -102,9 +102,9 @@ fn bounded(tokens: Vec<Token>) -> Vec<Token> {
         let word = keyword(token);
         let closes = matches!(token, Token::RParen | Token::RBracket) || word == Keyword::END;
         let ends = closes || *token == Token::Comma || ENDS.contains(&word);
-        while let Some((_, behind)) = open.pop_if(|(at, _)| ends && *at == depth) {
+        while let Some((_, suffix)) = open.pop_if(|(at, _)| ends && *at == depth) {
             bounded.push(Token::RParen);
-            bounded.extend(behind);
+            bounded.extend(suffix);
         }
         if matches!(token, Token::LParen | Token::LBracket) || word == Keyword::CASE {
             depth += 1;
@@ -114,9 +114,9 @@ fn bounded(tokens: Vec<Token>) -> Vec<Token> {
         bounded.push(token.clone());
         rest = after;
     }
-    for (_, behind) in open.into_iter().rev() {
+    for (_, suffix) in open.into_iter().rev() {
         bounded.push(Token::RParen);
-        bounded.extend(behind);
+        bounded.extend(suffix);
     }
     bounded
 }

@@ -260,20 +260,20 @@ fn what_only_the_database_knows_is_not_plain() {
 
 #[test]
 fn what_is_not_one_condition_is_wrong() {
-    let behind = "behind the condition";
+    let trailing = "behind the condition";
     for language in ALL {
-        for (clause, why) in [
+        for (clause, reason) in [
             ("", "Expected"),
             ("WHERE", "Expected"),
-            ("WHERE n = 1;", behind),
-            ("n = 1; DROP TABLE t", behind),
-            ("n = 1 LIMIT 1", behind),
-            ("n = 1 ORDER BY n", behind),
-            ("n = 1 GROUP BY n", behind),
-            ("n = 1 UNION SELECT 1", behind),
-            ("n = 1 n = 2", behind),
-            ("n = 1)", behind),
-            ("n = 1) OR (n = 2", behind),
+            ("WHERE n = 1;", trailing),
+            ("n = 1; DROP TABLE t", trailing),
+            ("n = 1 LIMIT 1", trailing),
+            ("n = 1 ORDER BY n", trailing),
+            ("n = 1 GROUP BY n", trailing),
+            ("n = 1 UNION SELECT 1", trailing),
+            ("n = 1 n = 2", trailing),
+            ("n = 1)", trailing),
+            ("n = 1) OR (n = 2", trailing),
             ("(n = 1", "Expected"),
             ("n = ", "Expected"),
             ("s = 'open", "Unterminated"),
@@ -291,15 +291,16 @@ fn what_is_not_one_condition_is_wrong() {
             ),
         ] {
             let found = found(clause, language);
-            let says = matches!(&found, Err(FilterError::Wrong(error)) if error.contains(why));
-            assert!(says, "{language:?}: {clause}: {found:?}");
+            let is_reported =
+                matches!(&found, Err(FilterError::Wrong(error)) if error.contains(reason));
+            assert!(is_reported, "{language:?}: {clause}: {found:?}");
         }
     }
 }
 
 #[test]
 fn what_a_database_does_not_have_is_wrong() {
-    for (language, clause, why) in [
+    for (language, clause, reason) in [
         (Postgresql, "s = \"apple\"", "no such column"),
         (Postgresql, "\"T\".s = 'apple'", "no such column"),
         (
@@ -341,8 +342,9 @@ fn what_a_database_does_not_have_is_wrong() {
         (Sqlserver, "(n = 1) IS NOT TRUE", "IS NOT TRUE"),
     ] {
         let found = found(clause, language);
-        let says = matches!(&found, Err(FilterError::Wrong(error)) if error.contains(why));
-        assert!(says, "{language:?}: {clause}: {found:?}");
+        let is_reported =
+            matches!(&found, Err(FilterError::Wrong(error)) if error.contains(reason));
+        assert!(is_reported, "{language:?}: {clause}: {found:?}");
     }
 }
 
@@ -403,15 +405,15 @@ fn hostile_clauses_cost_little() {
         format!("s LIKE '{}'", "[a-z]".repeat(3_000)),
         format!("n IN ({}1)", "1, ".repeat(1_900)),
     ];
-    let plain = nested("n = 1 AND ", "n = 1", "", 50);
+    let ordinary = nested("n = 1 AND ", "n = 1", "", 50);
     for language in ALL {
-        let most = cost(&plain, language).unwrap_or_default() * TIMES;
+        let limit = cost(&ordinary, language).unwrap_or_default() * TIMES;
         for clause in &clauses {
             let spent = cost(clause, language);
-            let shown: String = clause.chars().take(40).collect();
+            let excerpt: String = clause.chars().take(40).collect();
             assert!(
-                spent.is_some_and(|spent| spent < most),
-                "{language:?}: {shown}: {spent:?} of {most:?}"
+                spent.is_some_and(|spent| spent < limit),
+                "{language:?}: {excerpt}: {spent:?} of {limit:?}"
             );
         }
     }

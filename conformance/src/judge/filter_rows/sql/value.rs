@@ -116,8 +116,8 @@ impl Writer<'_> {
 
     fn column(self, names: &[Ident]) -> Result<SqliteValue, FilterError> {
         let no_such = || {
-            let shown: Vec<String> = names.iter().map(ToString::to_string).collect();
-            wrong(format!("no such column: {}", shown.join(".")))
+            let parts: Vec<String> = names.iter().map(ToString::to_string).collect();
+            wrong(format!("no such column: {}", parts.join(".")))
         };
         let name = match names {
             [name] => name,

@@ -29,19 +29,19 @@ pub(super) fn pages(site: &Site<'_>) -> Vec<Page> {
 /// Returns the pairs to compare: all latest versions, and each version with its predecessor.
 fn pairs<'s, 'a>(site: &'s Site<'a>) -> Vec<Pair<'s, 'a>> {
     let latest = site.latest();
-    let mut found: Vec<(&'s SiteEntry<'a>, &'s SiteEntry<'a>)> = Vec::new();
-    for (at, one) in latest.iter().enumerate() {
-        found.extend(latest.iter().skip(at + 1).map(|other| (*one, *other)));
+    let mut candidates: Vec<(&'s SiteEntry<'a>, &'s SiteEntry<'a>)> = Vec::new();
+    for (index, one) in latest.iter().enumerate() {
+        candidates.extend(latest.iter().skip(index + 1).map(|other| (*one, *other)));
     }
     for group in site.with_versions() {
-        found.extend(
+        candidates.extend(
             group
                 .iter()
                 .zip(group.iter().skip(1))
                 .map(|(one, next)| (*one, *next)),
         );
     }
-    let pairs = found
+    let pairs = candidates
         .into_iter()
         .map(|(one, other)| Pair::of(site, one, other));
     pairs.filter(|pair| pair.shared > 0).collect()
@@ -50,10 +50,10 @@ fn pairs<'s, 'a>(site: &'s Site<'a>) -> Vec<Pair<'s, 'a>> {
 impl<'s, 'a> Pair<'s, 'a> {
     fn of(site: &Site<'a>, one: &'s SiteEntry<'a>, other: &'s SiteEntry<'a>) -> Self {
         let mut shared = 0;
-        let mut differs = |rule: &&Rule<'a>| match (one.keeps(rule.id), other.keeps(rule.id)) {
-            (Some(kept), Some(also)) => {
+        let mut differs = |rule: &&Rule<'a>| match (one.passes(rule.id), other.passes(rule.id)) {
+            (Some(passes), Some(other_passes)) => {
                 shared += 1;
-                kept != also
+                passes != other_passes
             }
             _ => false,
         };

@@ -54,12 +54,12 @@ pub(super) fn tick(
 }
 
 /// Renders the number of passed rules among `of` rules.
-pub(super) fn share(kept: usize, of: usize) -> Markup {
+pub(super) fn share(passed: usize, total: usize) -> Markup {
     html! {
-        @match (kept, of) {
+        @match (passed, total) {
             (_, 0) => span.none { "–" },
-            (kept, of) if kept == of => span.all { (kept) },
-            (kept, of) => { (kept) " of " (of) },
+            (passed, total) if passed == total => span.all { (passed) },
+            (passed, total) => { (passed) " of " (total) },
         }
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn pages(site: &Site<'_>) -> Vec<Page> {
         for place in &site.sections {
             if !judged(group, place).is_empty() {
                 let path = format!("history/{folder}/{}.html", place.slug);
-                pages.push((path, written(one(place, group))));
+                pages.push((path, written(version_page(place, group))));
             }
         }
     }
@@ -36,7 +36,7 @@ fn all(site: &Site<'_>, groups: &[Vec<&SiteEntry<'_>>]) -> Markup {
         @for group in groups {
             @if let Some(first) = group.first() {
                 section {
-                    h2 { (visible(&first.of.name)) }
+                    h2 { (visible(&first.implementation.name)) }
                     p.lead { "Rules passed in each version, by section; a section links to all of its rules. Below are the rules whose verdict changed." }
                     @let places: Vec<&SectionRules<'_>> = site.sections.iter().collect();
                     (table("", &format!("history/{}/", first.folder), &places, group))
@@ -56,14 +56,16 @@ fn all(site: &Site<'_>, groups: &[Vec<&SiteEntry<'_>>]) -> Markup {
 /// Returns the rules that some version passes and another fails.
 fn changed<'a>(place: &SectionRules<'a>, group: &[&SiteEntry<'_>]) -> Vec<Rule<'a>> {
     let changed = |rule: &&Rule<'_>| {
-        let kept = || group.iter().filter_map(|one| one.keeps(rule.id));
-        kept().any(|kept| kept) && kept().any(|kept| !kept)
+        let results = || group.iter().filter_map(|version| version.passes(rule.id));
+        results().any(|passed| passed) && results().any(|passed| !passed)
     };
     place.rules.iter().filter(changed).copied().collect()
 }
 
-fn one(place: &SectionRules<'_>, group: &[&SiteEntry<'_>]) -> Markup {
-    let name = group.first().map_or("", |first| first.of.name.as_str());
+fn version_page(place: &SectionRules<'_>, group: &[&SiteEntry<'_>]) -> Markup {
+    let name = group
+        .first()
+        .map_or("", |first| first.implementation.name.as_str());
     let title = format!("{}: {}", title(place.document), place.name);
     let layout = Layout {
         depth: 2,

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::super::clause::clause;
 use super::super::runs::Section;
 use super::super::score::{bar, counts, words as counted};
-use super::super::text::{prose, shown, visible, written};
+use super::super::text::{prose, truncated, visible, written};
 use super::grid::share;
 use super::layout::Layout;
 use super::overview::cell;
@@ -16,22 +16,22 @@ use crate::report::{Outcome, failure};
 /// Maximum length of a difference, in characters.
 const DIFFERS_SHOWN: usize = 240;
 
-pub(super) fn pages(site: &Site<'_>, one: &SiteEntry<'_>) -> Vec<Page> {
-    let places: Vec<(&SectionRules<'_>, &Section<'_>)> = places(site, one);
-    let first = format!("{}/index.html", one.path);
-    let mut pages = vec![(first, written(overview(one, &places)))];
+pub(super) fn pages(site: &Site<'_>, entry: &SiteEntry<'_>) -> Vec<Page> {
+    let places: Vec<(&SectionRules<'_>, &Section<'_>)> = places(site, entry);
+    let first = format!("{}/index.html", entry.path);
+    let mut pages = vec![(first, written(overview(entry, &places)))];
     for (place, section) in &places {
-        let path = format!("{}/{}.html", one.path, place.slug);
-        pages.push((path, written(rules(one, place, section))));
+        let path = format!("{}/{}.html", entry.path, place.slug);
+        pages.push((path, written(rules(entry, place, section))));
     }
-    for standing in &one.of.standings {
+    for standing in &entry.implementation.standings {
         let file = format!("{}.json", standing.profile.name);
         let badge = badge_of(standing);
-        if one.latest {
-            let name = &one.folder;
+        if entry.latest {
+            let name = &entry.folder;
             pages.push((format!("badges/{name}/{file}"), badge.clone()));
         }
-        pages.push((format!("badges/{}/{file}", one.path), badge));
+        pages.push((format!("badges/{}/{file}", entry.path), badge));
     }
     pages
 }
@@ -39,13 +39,17 @@ pub(super) fn pages(site: &Site<'_>, one: &SiteEntry<'_>) -> Vec<Page> {
 /// Returns the sections with at least one clause judged on this implementation.
 fn places<'s, 'a>(
     site: &'s Site<'a>,
-    one: &'s SiteEntry<'a>,
+    entry: &'s SiteEntry<'a>,
 ) -> Vec<(&'s SectionRules<'a>, &'s Section<'a>)> {
     let section = |place: &'s SectionRules<'a>| {
-        let mut sections = one.runs.sections.iter();
-        let of = |section: &&Section<'_>| slug(section.document, section.name) == place.slug;
-        let section = sections.find(of)?;
-        one.slugs.contains(&place.slug).then_some((place, section))
+        let mut sections = entry.runs.sections.iter();
+        let is_of_place =
+            |section: &&Section<'_>| slug(section.document, section.name) == place.slug;
+        let section = sections.find(is_of_place)?;
+        entry
+            .slugs
+            .contains(&place.slug)
+            .then_some((place, section))
     };
     site.sections.iter().filter_map(section).collect()
 }
@@ -59,13 +63,13 @@ fn overview(one: &SiteEntry<'_>, places: &[(&SectionRules<'_>, &Section<'_>)]) -
     };
     layout.page(&html! {
         section {
-            @for line in &one.of.about { p.about { (prose(line)) } }
-            @if !one.of.standings.is_empty() {
+            @for line in &one.implementation.about { p.about { (prose(line)) } }
+            @if !one.implementation.standings.is_empty() {
                 h2 { "By profile" }
                 table.scores {
                     thead { tr { th scope="col" { "Profile" } th scope="col" { "Rules passed" } th scope="col" { "Badge" } } }
                     tbody {
-                        @for standing in &one.of.standings {
+                        @for standing in &one.implementation.standings {
                             tr {
                                 th scope="row" { (visible(&standing.title())) }
                                 td data-name="Rules passed" { (cell(Some(standing))) }
@@ -84,18 +88,18 @@ fn overview(one: &SiteEntry<'_>, places: &[(&SectionRules<'_>, &Section<'_>)]) -
         section {
             h2 { "By section" }
             @for document in documents() {
-                @let of: Vec<_> = places.iter().filter(|(place, _)| place.document == document).collect();
-                @if !of.is_empty() {
+                @let in_document: Vec<_> = places.iter().filter(|(place, _)| place.document == document).collect();
+                @if !in_document.is_empty() {
                     h3 { (title(document)) }
                     table.scores.sections {
                         thead { tr { th scope="col" { "Section" } th scope="col" { "Rules passed" } th scope="col" { "Verdicts" } } }
                         tbody {
-                            @for (place, section) in of {
-                                @let (kept, of) = one.score(&place.rules);
+                            @for (place, section) in in_document {
+                                @let (passed, total) = one.score(&place.rules);
                                 @let counts = counts(section.clauses.iter(), 0);
                                 tr {
                                     th scope="row" { a href={ (place.slug) ".html" } { (visible(place.name)) } }
-                                    td data-name="Rules passed" { (share(kept, of)) (bar(&counts)) }
+                                    td data-name="Rules passed" { (share(passed, total)) (bar(&counts)) }
                                     td.words data-name="Verdicts" { (counted(&counts)) }
                                 }
                             }
@@ -130,7 +134,7 @@ fn failures(one: &SiteEntry<'_>, places: &[(&SectionRules<'_>, &Section<'_>)]) -
                     li {
                         a href={ (place.slug) ".html#" (row.judged.rule) } { (prose(&row.judged.states)) }
                         @if let Verdict::Fail(failure) = &row.judged.verdict {
-                            span.headline { (shown(&failure::differs(failure), DIFFERS_SHOWN)) }
+                            span.headline { (truncated(&failure::differs(failure), DIFFERS_SHOWN)) }
                         }
                         @if let Some(known) = &row.known { p.aside { (prose(known.trim())) } }
                     }

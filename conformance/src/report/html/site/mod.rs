@@ -61,7 +61,7 @@ struct Site<'a> {
 
 /// One implementation, with its location on the site.
 struct SiteEntry<'a> {
-    of: &'a Implementation,
+    implementation: &'a Implementation,
     /// Name and version of the implementation.
     title: String,
     /// Folder of all versions of the implementation; `path` is the folder of this version.
@@ -96,10 +96,10 @@ impl<'a> Site<'a> {
         let mut all: Vec<SiteEntry<'a>> = implementations
             .iter()
             .enumerate()
-            .map(|(at, of)| {
-                let later = implementations.iter().skip(at + 1);
-                let latest = !later.clone().any(|other| other.name == of.name);
-                SiteEntry::new(of, latest)
+            .map(|(index, implementation)| {
+                let later = implementations.iter().skip(index + 1);
+                let latest = !later.clone().any(|other| other.name == implementation.name);
+                SiteEntry::new(implementation, latest)
             })
             .collect();
         set_folders(&mut all);
@@ -128,8 +128,8 @@ impl<'a> Site<'a> {
         let order: HashMap<&str, usize> =
             order.iter().map(|one| one.id.as_str()).zip(0..).collect();
         for place in &mut sections {
-            let at = |rule: &Rule<'_>| order.get(rule.id).copied().unwrap_or(usize::MAX);
-            place.rules.sort_by_key(at);
+            let position = |rule: &Rule<'_>| order.get(rule.id).copied().unwrap_or(usize::MAX);
+            place.rules.sort_by_key(position);
         }
         Self { all, sections }
     }
@@ -144,7 +144,11 @@ impl<'a> Site<'a> {
         let mut groups: Vec<Vec<&SiteEntry<'a>>> = Vec::new();
         for one in &self.all {
             match groups.last_mut() {
-                Some(group) if group.iter().any(|other| other.of.name == one.of.name) => {
+                Some(group)
+                    if group
+                        .iter()
+                        .any(|other| other.implementation.name == one.implementation.name) =>
+                {
                     group.push(one);
                 }
                 _ => groups.push(vec![one]),
@@ -156,13 +160,13 @@ impl<'a> Site<'a> {
 }
 
 impl<'a> SiteEntry<'a> {
-    fn new(of: &'a Implementation, latest: bool) -> Self {
-        let version = match of.version.as_str() {
+    fn new(implementation: &'a Implementation, latest: bool) -> Self {
+        let version = match implementation.version.as_str() {
             "" => "current",
             version => version,
         };
-        let rows = of.digest.rows.iter();
-        let runs = Runs::of(std::slice::from_ref(&of.digest));
+        let rows = implementation.digest.rows.iter();
+        let runs = Runs::of(std::slice::from_ref(&implementation.digest));
         let judged = runs.sections.iter().filter(|section| {
             let mut rows = section.clauses.iter().flat_map(|entry| &entry.rows);
             rows.any(|row| row.is_some_and(is_judged))
@@ -171,16 +175,16 @@ impl<'a> SiteEntry<'a> {
             slugs: judged
                 .map(|section| slug(section.document, section.name))
                 .collect(),
-            title: match of.version.as_str() {
-                "" => of.name.clone(),
-                version => format!("{} {version}", of.name),
+            title: match implementation.version.as_str() {
+                "" => implementation.name.clone(),
+                version => format!("{} {version}", implementation.name),
             },
-            folder: words(&of.name),
+            folder: words(&implementation.name),
             path: version.replace(['/', '\\'], "-"),
             latest,
             rows: rows.map(|row| (row.judged.rule.as_str(), row)).collect(),
             runs,
-            of,
+            implementation,
         }
     }
 
@@ -193,20 +197,22 @@ impl<'a> SiteEntry<'a> {
     }
 
     /// Whether the implementation passes a rule; none if the rule was not judged.
-    fn keeps(&self, rule: &str) -> Option<bool> {
+    fn passes(&self, rule: &str) -> Option<bool> {
         let row = self.rows.get(rule)?;
         (is_judged(row) && row.judged.level == Level::Rule).then(|| row.is_proven())
     }
 
     /// Numbers of passed and of judged rules among these.
     fn score(&self, rules: &[Rule<'_>]) -> (usize, usize) {
-        let kept = rules.iter().filter_map(|rule| self.keeps(rule.id));
-        kept.fold((0, 0), |(kept, of), one| (kept + usize::from(one), of + 1))
+        let results = rules.iter().filter_map(|rule| self.passes(rule.id));
+        results.fold((0, 0), |(passed, total), result| {
+            (passed + usize::from(result), total + 1)
+        })
     }
 
     /// Whether any clause of a document was judged on this implementation.
     fn has(&self, document: Option<Document>) -> bool {
-        let mut rows = self.of.digest.rows.iter();
+        let mut rows = self.implementation.digest.rows.iter();
         rows.any(|row| row.document == document && is_judged(row))
     }
 }
@@ -220,27 +226,27 @@ fn set_folders(all: &mut [SiteEntry<'_>]) {
     let mut taken: BTreeSet<String> = OTHERS.map(str::to_owned).into();
     let mut last: Option<(&str, String)> = None;
     for one in all {
-        let name = one.of.name.as_str();
+        let name = one.implementation.name.as_str();
         one.folder = match last {
             Some((before, folder)) if before == name => folder,
-            _ => free(&mut taken, &one.folder),
+            _ => unique_name(&mut taken, &one.folder),
         };
         // A badge of all versions is a file next to their folders.
         let version = one.path.trim_start_matches('.').replace(".json", "-json");
-        one.path = free(&mut taken, &format!("{}/{version}", one.folder));
+        one.path = unique_name(&mut taken, &format!("{}/{version}", one.folder));
         last = Some((name, one.folder.clone()));
     }
 }
 
 /// Returns the name, or with the first number that makes it unique, and reserves it.
-fn free(taken: &mut BTreeSet<String>, name: &str) -> String {
+fn unique_name(taken: &mut BTreeSet<String>, name: &str) -> String {
     let numbered = (2..).map(|number| format!("{name}-{number}"));
     let mut names = std::iter::once(name.to_owned()).chain(numbered);
-    let ends = |name: &String| name.is_empty() || name.ends_with('/');
-    let found = names.find(|name| !ends(name) && !taken.contains(name));
-    let found = found.unwrap_or_default();
-    taken.insert(found.clone());
-    found
+    let is_incomplete = |name: &String| name.is_empty() || name.ends_with('/');
+    let unique = names.find(|name| !is_incomplete(name) && !taken.contains(name));
+    let unique = unique.unwrap_or_default();
+    taken.insert(unique.clone());
+    unique
 }
 
 /// Whether a row was judged.
@@ -256,14 +262,14 @@ fn slug(document: Option<Document>, section: &str) -> String {
 
 /// Converts a string to lower-case letters and digits, with `-` between words.
 fn words(text: &str) -> String {
-    let plain = |c: char| {
+    let normalized = |c: char| {
         if c.is_ascii_alphanumeric() {
             c.to_ascii_lowercase()
         } else {
             ' '
         }
     };
-    let text: String = text.chars().map(plain).collect();
+    let text: String = text.chars().map(normalized).collect();
     text.split_whitespace().collect::<Vec<_>>().join("-")
 }
 

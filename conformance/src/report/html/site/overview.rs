@@ -33,10 +33,10 @@ pub(super) fn page(site: &Site<'_>) -> Markup {
             ul.versions {
                 @for one in &latest {
                     li {
-                        b { (visible(&one.of.name)) }
-                        @for version in site.all.iter().filter(|other| other.of.name == one.of.name) {
+                        b { (visible(&one.implementation.name)) }
+                        @for version in site.all.iter().filter(|other| other.implementation.name == one.implementation.name) {
                             " " a href={ (version.path) "/index.html" } {
-                                @if version.of.version.is_empty() { "current" } @else { (visible(&version.of.version)) }
+                                @if version.implementation.version.is_empty() { "current" } @else { (visible(&version.implementation.version)) }
                             }
                         }
                     }
@@ -52,7 +52,7 @@ fn groups<'a>(latest: &[&SiteEntry<'a>]) -> Vec<(&'static str, Vec<&'a str>)> {
     let known = Catalogue::embedded().map_or(&[][..], |known| known.profiles());
     let known: Vec<&str> = known.iter().map(|profile| profile.name.as_str()).collect();
     for one in latest {
-        for standing in &one.of.standings {
+        for standing in &one.implementation.standings {
             let name = standing.profile.name.as_str();
             if !names.contains(&name) {
                 names.push(name);
@@ -61,11 +61,11 @@ fn groups<'a>(latest: &[&SiteEntry<'a>]) -> Vec<(&'static str, Vec<&'a str>)> {
     }
     let place = |name: &&str| known.iter().position(|known| known == name);
     names.sort_by_key(|name| place(name).unwrap_or(usize::MAX));
-    let of = |prefix: &str| -> Vec<&'a str> {
+    let with_prefix = |prefix: &str| -> Vec<&'a str> {
         let names = names.iter().copied();
         names.filter(|name| name.starts_with(prefix)).collect()
     };
-    let (engine, control) = (of("engine-"), of("control-"));
+    let (engine, control) = (with_prefix("engine-"), with_prefix("control-"));
     let others = names.iter().copied();
     let others = others.filter(|name| !engine.contains(name) && !control.contains(name));
     let groups = [
@@ -108,7 +108,9 @@ fn clients(site: &Site<'_>, latest: &[&SiteEntry<'_>]) -> Markup {
     let rules: Vec<Rule<'_>> = places
         .flat_map(|place| place.rules.iter().copied())
         .collect();
-    let rows = latest.iter().filter(|one| one.of.standings.is_empty());
+    let rows = latest
+        .iter()
+        .filter(|one| one.implementation.standings.is_empty());
     let rows: Vec<&&SiteEntry<'_>> = rows.filter(|one| one.score(&rules).1 > 0).collect();
     html! {
         @if !rows.is_empty() {
@@ -124,10 +126,10 @@ fn clients(site: &Site<'_>, latest: &[&SiteEntry<'_>]) -> Markup {
                     }
                     tbody {
                         @for one in rows {
-                            @let (kept, judged) = one.score(&rules);
+                            @let (passed, judged) = one.score(&rules);
                             tr {
                                 th scope="row" { a href={ (one.path) "/index.html" } { (visible(&one.title)) } }
-                                td data-name="Rules passed" { span.all[kept == judged] { b { (kept) } " of " (judged) } }
+                                td data-name="Rules passed" { span.all[passed == judged] { b { (passed) } " of " (judged) } }
                             }
                         }
                     }
@@ -150,7 +152,7 @@ pub(super) fn cell(standing: Option<&ProfileResult>) -> Markup {
 }
 
 fn result_of<'a>(one: &'a SiteEntry<'_>, name: &str) -> Option<&'a ProfileResult> {
-    let mut standings = one.of.standings.iter();
+    let mut standings = one.implementation.standings.iter();
     standings.find(|standing| standing.profile.name == name)
 }
 

@@ -14,7 +14,7 @@ pub(super) fn pages(site: &Site<'_>) -> Vec<Page> {
         let columns = judged(&latest, place);
         if !columns.is_empty() {
             let path = format!("sections/{}.html", place.slug);
-            pages.push((path, written(one(place, &columns))));
+            pages.push((path, written(section_page(place, &columns))));
         }
     }
     pages
@@ -75,8 +75,8 @@ pub(super) fn table(
                             tr {
                                 th scope="row" { a href={ (up) (folder) (place.slug) ".html" } { (visible(place.name)) } }
                                 @for one in columns {
-                                    @let (kept, of) = one.score(&place.rules);
-                                    td data-name=(visible(&one.title)) { (share(kept, of)) }
+                                    @let (passed, total) = one.score(&place.rules);
+                                    td data-name=(visible(&one.title)) { (share(passed, total)) }
                                 }
                             }
                         }
@@ -87,7 +87,7 @@ pub(super) fn table(
     }
 }
 
-fn one(place: &SectionRules<'_>, columns: &[&SiteEntry<'_>]) -> Markup {
+fn section_page(place: &SectionRules<'_>, columns: &[&SiteEntry<'_>]) -> Markup {
     let layout = Layout {
         depth: 1,
         kind: title(place.document),

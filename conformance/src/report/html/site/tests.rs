@@ -21,11 +21,11 @@ fn implementation(name: &str, version: &str, digest: Digest) -> Implementation {
 }
 
 fn pages() -> BTreeMap<String, String> {
-    let whole = || samples::all().pop().unwrap_or_default();
+    let sample = || samples::all().pop().unwrap_or_default();
     let all = [
-        implementation("OPA", "1.0.0", whole()),
-        implementation("OPA", "1.1.0", whole()),
-        implementation("the <other>", "", whole()),
+        implementation("OPA", "1.0.0", sample()),
+        implementation("OPA", "1.1.0", sample()),
+        implementation("the <other>", "", sample()),
     ];
     site(&all).into_iter().collect()
 }
@@ -34,7 +34,7 @@ fn pages() -> BTreeMap<String, String> {
 fn every_link_leads_to_a_page_and_a_place_on_it() {
     let pages = pages();
     assert!(pages.len() > 10, "{:?}", pages.keys());
-    let mut dead = BTreeSet::new();
+    let mut broken = BTreeSet::new();
     for (path, page) in &pages {
         for link in page.split("href=\"").skip(1) {
             let link = link.split('"').next().unwrap_or_default();
@@ -54,20 +54,20 @@ fn every_link_leads_to_a_page_and_a_place_on_it() {
                 "" => path.clone(),
                 _ => at.join("/"),
             };
-            let there = pages
+            let exists = pages
                 .get(&goal)
                 .is_some_and(|goal| place.is_empty() || goal.contains(&format!("id=\"{place}\"")));
-            if !there {
-                dead.insert(format!("{path}: {link}"));
+            if !exists {
+                broken.insert(format!("{path}: {link}"));
             }
         }
     }
-    assert!(dead.is_empty(), "{dead:#?}");
+    assert!(broken.is_empty(), "{broken:#?}");
 }
 
 #[test]
 fn every_version_has_a_folder_of_its_own() {
-    let whole = || samples::all().pop().unwrap_or_default();
+    let sample = || samples::all().pop().unwrap_or_default();
     let names = [
         ("OPA", "1.0.0"),
         ("opa_", "1.0.0"),
@@ -77,7 +77,7 @@ fn every_version_has_a_folder_of_its_own() {
         ("a", "engine-decision.json"),
         ("a", "1+1"),
     ];
-    let all = names.map(|(name, version)| implementation(name, version, whole()));
+    let all = names.map(|(name, version)| implementation(name, version, sample()));
     let pages = site(&all);
     let paths: BTreeSet<&str> = pages.iter().map(|(path, _)| path.as_str()).collect();
     assert_eq!(paths.len(), pages.len());
@@ -89,8 +89,9 @@ fn every_version_has_a_folder_of_its_own() {
                 .any(|part| part.is_empty() || part.starts_with('.')),
             "{path}"
         );
-        let above = (1..parts.len()).map(|end| parts.iter().take(end).copied().collect::<Vec<_>>());
-        for folder in above {
+        let ancestors =
+            (1..parts.len()).map(|end| parts.iter().take(end).copied().collect::<Vec<_>>());
+        for folder in ancestors {
             let folder = folder.join("/");
             assert!(
                 !paths.contains(folder.as_str()),

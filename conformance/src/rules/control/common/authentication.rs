@@ -1,16 +1,16 @@
 //! Authentication
 
 use super::{
-    BUNDLE, RESOURCES, Resource, SECRET, SOURCE, STACK, document, keys_are_asked_for, no_document,
+    BUNDLE, RESOURCES, Resource, SECRET, SOURCE, STACK, document, keys_required, no_document,
 };
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("bearer-key-accepted", || {
         scenario()
-            .given(keys_are_asked_for())
+            .given(keys_required())
             .when(BUNDLE.create().expect(success()))
-            .given(BUNDLE.is(BUNDLE.first))
+            .given(BUNDLE.matches(BUNDLE.first))
     }),
     Rule::new("bundles-list-needs-key", || keyless_list(BUNDLE)),
     Rule::new("bundles-get-needs-key", || keyless_get(BUNDLE)),
@@ -42,8 +42,9 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("unknown-key-refused", || {
         scenario()
-            .each(RESOURCES, |told, resource| {
-                told.given(resource.create())
+            .each(RESOURCES, |scenario, resource| {
+                scenario
+                    .given(resource.create())
                     .when(with_unknown_key(resource.first_page()).expect(status()))
                     .when(with_unknown_key(get(resource.item(""))).expect(status()))
             })
@@ -55,12 +56,14 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("other-schemes-refused", || {
         scenario().given(BUNDLE.create()).each(
             ["Basic {token}", "Token {token}", "{token}"],
-            |told, value| told.when(BUNDLE.first_page().authorization(value).expect(status())),
+            |scenario, value| {
+                scenario.when(BUNDLE.first_page().authorization(value).expect(status()))
+            },
         )
     }),
     Rule::new("health-needs-no-key", || {
         scenario()
-            .given(keys_are_asked_for())
+            .given(keys_required())
             .when(get("/health").anonymous().expect(status()))
             .when(with_unknown_key(get("/health")).expect(status()))
             .when(get("/health").authorization("{ns}").expect(status()))
@@ -75,9 +78,10 @@ pub(crate) const RULES: &[Rule] = &[
         unauthorized(|step| step.expect(lacks("/code")).expect(lacks("/message")))
     }),
     Rule::new("no-permission-is-forbidden", || {
-        scenario().each(RESOURCES, |told, resource| {
+        scenario().each(RESOURCES, |scenario, resource| {
             let as_viewer = |step: Step| step.role("viewer").expect(status());
-            told.given(resource.create())
+            scenario
+                .given(resource.create())
                 .when(as_viewer(resource.change()))
                 .when(as_viewer(delete(resource.item(""))))
                 .when(get(resource.item("")).expect(at(resource.field)))
@@ -86,16 +90,17 @@ pub(crate) const RULES: &[Rule] = &[
         })
     }),
     Rule::new("no-permission-for-source-data", || {
-        let told = scenario()
+        let scenario = scenario()
             .given(SOURCE.create())
             .given(put(document("limits")).json(json!({"max": 7})));
-        let told = told.each(["PUT", "POST"], |told, method| {
-            told.each(["limits", "new"], |told, path| {
+        let scenario = scenario.each(["PUT", "POST"], |scenario, method| {
+            scenario.each(["limits", "new"], |scenario, path| {
                 let changed = request(method, document(path)).json(json!({"max": 8}));
-                told.when(changed.role("viewer").expect(status()))
+                scenario.when(changed.role("viewer").expect(status()))
             })
         });
-        told.when(delete(document("limits")).role("viewer").expect(status()))
+        scenario
+            .when(delete(document("limits")).role("viewer").expect(status()))
             .when(get(document("limits")).expect(at("/result")))
             .when(no_document(document("new")))
     }),
@@ -105,8 +110,9 @@ pub(crate) const RULES: &[Rule] = &[
             .when(BUNDLE.change().role("viewer").expect(at("/code")))
     }),
     Rule::new("forbidden-conditions", || {
-        scenario().each(RESOURCES, |told, resource| {
-            told.given(resource.create())
+        scenario().each(RESOURCES, |scenario, resource| {
+            scenario
+                .given(resource.create())
                 .when(resource.first_page().role("viewer").expect(status()))
                 .when(get(resource.item("")).role("viewer").expect(status()))
                 .when(resource.change().role("viewer").expect(status()))
@@ -121,8 +127,9 @@ fn with_unknown_key(step: Step) -> Step {
 }
 
 /// Sends the request without a key and with one that was never issued.
-fn refused(told: Scenario, step: Step) -> Scenario {
-    told.when(step.clone().anonymous().expect(status()))
+fn refused(scenario: Scenario, step: Step) -> Scenario {
+    scenario
+        .when(step.clone().anonymous().expect(status()))
         .when(with_unknown_key(step).expect(status()))
 }
 
@@ -147,16 +154,16 @@ fn keyless_delete(resource: Resource) -> Scenario {
 /// Expects that rejected requests neither change nor create a resource. Reads of a secret show only
 /// whether it exists, not a change.
 fn keyless_change(resource: Resource) -> Scenario {
-    let told = keyless(resource, resource.change())
+    let scenario = keyless(resource, resource.change())
         .when(get(resource.item("")).expect(at(resource.field)));
-    refused(told, resource.create_as("-new")).when(get(resource.item("-new")).expect(status()))
+    refused(scenario, resource.create_as("-new")).when(get(resource.item("-new")).expect(status()))
 }
 
 fn keyless_document(step: Step) -> Scenario {
-    let told = scenario()
+    let scenario = scenario()
         .given(SOURCE.create())
         .given(put(document("limits")).json(json!({"max": 7})));
-    refused(told, step)
+    refused(scenario, step)
 }
 
 /// Expects that a rejected change of a document has no effect.

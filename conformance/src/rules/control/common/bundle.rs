@@ -3,13 +3,15 @@
 use super::{BUNDLE, SECRET, SOURCE};
 use crate::rules::control::definitions;
 use crate::rules::control::distribution::{
-    bundle, commit, decides, distributed, git, named, requirements, says, source,
+    add_source, bundle, commit, decides, distributed, git, policy_with_name, requirements, source,
     stored as stored_files, undefined,
 };
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
-    Rule::new("name-identifies", || taken(json!({}), at("/result/name"))),
+    Rule::new("name-identifies", || {
+        accepted(json!({}), at("/result/name"))
+    }),
     Rule::new("name-must-equal-path", || {
         scenario()
             .given(BUNDLE.define("-same", json!({"name": "{ns}-same"})))
@@ -36,7 +38,7 @@ pub(crate) const RULES: &[Rule] = &[
             "größe": "héllo / \"wörld\"",
             "marked": "",
         });
-        taken(json!({"labels": labels}), at("/result/labels"))
+        accepted(json!({"labels": labels}), at("/result/labels"))
     }),
     Rule::new("labels-string-values", || {
         scenario().given(BUNDLE.create()).each(
@@ -118,23 +120,24 @@ pub(crate) const RULES: &[Rule] = &[
         )
     }),
     Rule::new("built-from-requirements", || {
-        let of = |ends| bundle("first", json!({"requirements": requirements(ends)}));
+        let bundle_from =
+            |suffixes| bundle("first", json!({"requirements": requirements(suffixes)}));
         ["one", "two", "three"]
             .into_iter()
-            .fold(distributed(), named)
-            .given(of(&["one", "two"]))
+            .fold(distributed(), add_source)
+            .given(bundle_from(&["one", "two"]))
             .when(decides("one/name", json!("one")))
             .when(decides("two/name", json!("two")))
             .when(undefined("three"))
-            .given(of(&["two", "three"]))
+            .given(bundle_from(&["two", "three"]))
             .when(decides("three/name", json!("three")))
             .when(decides("two/name", json!("two")))
             .when(undefined("one"))
     }),
     Rule::new("excluded-files-left-out", || {
         let files = json!({
-            "shop.rego": says("shop", "kept"),
-            "draft.rego": says("draft", "left out"),
+            "shop.rego": policy_with_name("shop", "kept"),
+            "draft.rego": policy_with_name("draft", "left out"),
             "notes/data.json": {"text": "left out"},
         });
         distributed()
@@ -159,7 +162,7 @@ pub(crate) const RULES: &[Rule] = &[
 ];
 
 /// Expects that a bundle with this definition is accepted, and this fact of its GET response.
-fn taken(definition: Value, fact: Expectation) -> Scenario {
+fn accepted(definition: Value, fact: Expectation) -> Scenario {
     scenario()
         .when(
             put("/v1/bundles/{ns}")

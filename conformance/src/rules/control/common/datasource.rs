@@ -2,13 +2,13 @@
 
 use super::{SECRET, SOURCE};
 use crate::rules::control::distribution::{
-    bundle, decides, distributed, feed, fetched, named_with, requirements,
+    add_source_with, bundle, datasource_fields, decides, distributed, feed, requirements,
 };
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
-    Rule::new("name-kept", || kept(at("/result/datasources/0/name"))),
-    Rule::new("path-kept", || kept(at("/result/datasources/0/path"))),
+    Rule::new("name-kept", || read_back(at("/result/datasources/0/name"))),
+    Rule::new("path-kept", || read_back(at("/result/datasources/0/path"))),
     Rule::new("type-http", || {
         scenario()
             .given(SECRET.create())
@@ -16,19 +16,19 @@ pub(crate) const RULES: &[Rule] = &[
             .when(get("/v1/sources/{ns}").expect(at("/result/datasources/0/type")))
     }),
     Rule::new("config-kept", || {
-        kept(kind("/result/datasources/0/config", Kind::Object))
+        read_back(kind("/result/datasources/0/config", Kind::Object))
     }),
     Rule::new("config-url", || {
-        kept(at("/result/datasources/0/config/url"))
+        read_back(at("/result/datasources/0/config/url"))
     }),
     Rule::new("config-headers", || {
-        kept(at("/result/datasources/0/config/headers"))
+        read_back(at("/result/datasources/0/config/headers"))
     }),
     Rule::new("credentials-kept", || {
-        kept(at("/result/datasources/0/credentials"))
+        read_back(at("/result/datasources/0/credentials"))
     }),
     Rule::new("transform-query-kept", || {
-        kept(at("/result/datasources/0/transform_query"))
+        read_back(at("/result/datasources/0/transform_query"))
     }),
     Rule::new("several-datasources", || {
         let config = json!({"url": "https://data.example.com/users", "headers": {}});
@@ -52,9 +52,10 @@ pub(crate) const RULES: &[Rule] = &[
             )
     }),
     Rule::new("other-types", || {
-        scenario().each(["s3", "unheard-of"], |told, name| {
+        scenario().each(["s3", "unheard-of"], |scenario, name| {
             let datasource = json!({"name": "d", "path": "app/d", "type": name});
-            told.when(probe(name, datasource).expect(status()))
+            scenario
+                .when(probe(name, datasource).expect(status()))
                 .when(get(SOURCE.item(&format!("-{name}"))).expect(at("/result/datasources")))
         })
     }),
@@ -97,7 +98,7 @@ fn complete() -> Value {
 }
 
 /// Writes a source with one complete datasource, and expects this fact of its GET response.
-fn kept(fact: Expectation) -> Scenario {
+fn read_back(fact: Expectation) -> Scenario {
     scenario()
         .given(SECRET.create())
         .given(with_datasource())
@@ -119,7 +120,7 @@ fn fetching(fields: Value) -> Scenario {
     let shop = distributed().given(feed(
         json!({"text": r#"{"alice": "admin", "bob": "guest"}"#}),
     ));
-    named_with(shop, "shop", fetched(fields)).given(bundle(
+    add_source_with(shop, "shop", datasource_fields(fields)).given(bundle(
         "first",
         json!({"requirements": requirements(&["shop"])}),
     ))

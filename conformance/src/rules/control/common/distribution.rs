@@ -7,25 +7,28 @@ pub(crate) const RULES: &[Rule] = &[
     // The second request for the commit shows that the control plane has given up the first
     // attempt.
     Rule::new("failed-build", || {
-        let again = || source("shop", json!({"git": git("shop")}));
-        let asked = "/taken/git/shop?answer=references&commit={broken}";
+        let redefine_source = || source("shop", json!({"git": git("shop")}));
+        let requests_path = "/taken/git/shop?answer=references&commit={broken}";
         shop()
             .given(
                 commit("shop", json!({"shop.rego": "package shop\n\nname := \n"}))
                     .capture("broken", "/commit"),
             )
-            .given(again())
-            .given(mock(get(asked)).until([Check::AtLeast(String::new(), 2)]))
+            .given(redefine_source())
+            .given(mock(get(requests_path)).until([Check::AtLeast(String::new(), 2)]))
             .when(engine(get("/v1/data/shop/name")).expect(at("/result")))
             .given(commit(
                 "shop",
-                json!({"shop.rego": says("shop", "repaired")}),
+                json!({"shop.rego": policy_with_name("shop", "repaired")}),
             ))
-            .given(again())
+            .given(redefine_source())
             .when(decides("shop/name", json!("repaired")))
     }),
     Rule::new("conflicting-sources", || {
-        let rival = commit("rival", json!({"rival.rego": says("shop", "rival")}));
+        let rival = commit(
+            "rival",
+            json!({"rival.rego": policy_with_name("shop", "rival")}),
+        );
         shop()
             .given(rival)
             .given(source("rival", json!({"git": git("rival")})))
@@ -67,7 +70,7 @@ pub(crate) const RULES: &[Rule] = &[
 
 /// A scenario in which the engine already decides by a bundle.
 fn shop() -> Scenario {
-    named(distributed(), "shop")
+    add_source(distributed(), "shop")
         .given(bundle(
             "first",
             json!({"requirements": requirements(&["shop"])}),

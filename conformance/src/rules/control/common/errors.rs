@@ -42,19 +42,19 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("absent-source-data-get", || {
         scenario()
             .given(SOURCE.create())
-            .when(status_and_code(get(lost_document())))
+            .when(status_and_code(get(document_of_absent_source())))
     }),
     Rule::new("absent-source-data-delete", || {
         scenario()
             .given(SOURCE.create())
             .given(put(document("limits")).json(json!({"max": 7})))
-            .when(status_and_code(delete(lost_document())))
+            .when(status_and_code(delete(document_of_absent_source())))
             .when(get(document("limits")).expect(at("/result")))
     }),
     Rule::new("absent-source-data-write", || {
-        scenario().each(["PUT", "POST"], |told, method| {
-            told.when(status_and_code(
-                request(method, lost_document()).json(json!({"max": 7})),
+        scenario().each(["PUT", "POST"], |scenario, method| {
+            scenario.when(status_and_code(
+                request(method, document_of_absent_source()).json(json!({"max": 7})),
             ))
         })
     }),
@@ -74,28 +74,28 @@ pub(crate) const RULES: &[Rule] = &[
             .when(get(document("rates")).expect(at("/result")))
     }),
     Rule::new("unknown-path", || {
-        let unlisted = "the document does not list the path";
+        let reason = "the document does not list the path";
         scenario()
-            .when(get("/v1/{ns}").off_contract(unlisted).expect(status()))
+            .when(get("/v1/{ns}").off_contract(reason).expect(status()))
             .when(
                 get("/v1/{ns}")
                     .anonymous()
-                    .off_contract(unlisted)
+                    .off_contract(reason)
                     .expect(status()),
             )
     }),
     Rule::new("other-method", || {
-        let unlisted = "the document does not list the method";
+        let reason = "the document does not list the method";
         scenario()
             .when(
                 request("OPTIONS", BUNDLE.list)
-                    .off_contract(unlisted)
+                    .off_contract(reason)
                     .expect(status()),
             )
             .when(
                 post(BUNDLE.item(""))
                     .json(BUNDLE.definition("", json!({})))
-                    .off_contract(unlisted)
+                    .off_contract(reason)
                     .expect(status()),
             )
     }),
@@ -118,7 +118,7 @@ fn absent_delete(resource: Resource) -> Scenario {
 }
 
 /// The path of a document in a source that does not exist.
-fn lost_document() -> String {
+fn document_of_absent_source() -> String {
     format!("{}/data/limits", SOURCE.item("-absent"))
 }
 

@@ -3,30 +3,34 @@
 use super::SECRET;
 use crate::rules::control::definitions;
 use crate::rules::control::distribution::{
-    bundle, commit, decides, distributed, git, requirements, says, source, undefined,
+    bundle, commit, decides, distributed, git, policy_with_name, requirements, source, undefined,
 };
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("repo-https", || {
-        taken(&["https://git.example.com/policies.git"])
+        accepted(&["https://git.example.com/policies.git"])
     }),
     Rule::new("repo-http", || {
-        taken(&["http://git.example.com/policies.git"])
+        accepted(&["http://git.example.com/policies.git"])
     }),
     Rule::new("repo-ssh", || {
-        taken(&[
+        accepted(&[
             "ssh://git@git.example.com/policies.git",
             "git@git.example.com:org/policies.git",
         ])
     }),
-    Rule::new("reference-kept", || kept(complete(), "reference")),
-    Rule::new("commit-kept", || kept(complete(), "commit")),
+    Rule::new("reference-kept", || read_back(complete(), "reference")),
+    Rule::new("commit-kept", || read_back(complete(), "commit")),
     Rule::new("commit-optional", || optional("commit")),
-    Rule::new("path-kept", || kept(complete(), "path")),
+    Rule::new("path-kept", || read_back(complete(), "path")),
     Rule::new("path-optional", || optional("path")),
-    Rule::new("included-files-kept", || kept(complete(), "included_files")),
-    Rule::new("excluded-files-kept", || kept(complete(), "excluded_files")),
+    Rule::new("included-files-kept", || {
+        read_back(complete(), "included_files")
+    }),
+    Rule::new("excluded-files-kept", || {
+        read_back(complete(), "excluded_files")
+    }),
     Rule::new("credentials-kept", || {
         let git = definitions::with(complete(), json!({"credentials": "{ns}"}));
         scenario()
@@ -37,16 +41,16 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("fields-select-the-files", || {
         let files = |pinned: &str| {
             json!({
-                "inner/inner.rego": says("inner", "in the folder"),
-                "kept.rego": says("kept", "included"),
-                "other.rego": says("other", "not included"),
-                "pinned.rego": says("pinned", pinned),
+                "inner/inner.rego": policy_with_name("inner", "in the folder"),
+                "kept.rego": policy_with_name("kept", "included"),
+                "other.rego": policy_with_name("other", "not included"),
+                "pinned.rego": policy_with_name("pinned", pinned),
             })
         };
         // The document does not say which of the two lists takes precedence, so no file is on both.
         let pruned = json!({
-            "left.rego": says("left", "not excluded"),
-            "dropped.rego": says("dropped", "excluded"),
+            "left.rego": policy_with_name("left", "not excluded"),
+            "dropped.rego": policy_with_name("dropped", "excluded"),
         });
         let excluding = json!({"excluded_files": ["dropped.rego"]});
         let excluding = definitions::with(git("pruned"), excluding);
@@ -75,24 +79,28 @@ pub(crate) const RULES: &[Rule] = &[
 ];
 
 /// Defines a source that selects files of the repository `shop` by these fields.
-fn selecting(end: &str, fields: Value) -> Step {
-    source(end, json!({"git": definitions::with(git("shop"), fields)}))
+fn selecting(suffix: &str, fields: Value) -> Step {
+    source(
+        suffix,
+        json!({"git": definitions::with(git("shop"), fields)}),
+    )
 }
 
 /// Expects that sources with each of these repositories are accepted and read back.
-fn taken(repositories: &[&str]) -> Scenario {
+fn accepted(repositories: &[&str]) -> Scenario {
     let numbered = repositories.iter().zip(1..);
-    scenario().each(numbered, |told, (repo, number)| {
+    scenario().each(numbered, |scenario, (repo, number)| {
         let path = format!("/v1/sources/{{ns}}-{number}");
         let definition =
             definitions::source(json!({"git": definitions::git(json!({"repo": repo}))}));
-        told.when(put(&path).json(definition).expect(success()))
+        scenario
+            .when(put(&path).json(definition).expect(success()))
             .when(get(&path).expect(at("/result/git/repo")))
     })
 }
 
 /// Defines a source with this Git object, and reads one field back.
-fn kept(git: Value, field: &str) -> Scenario {
+fn read_back(git: Value, field: &str) -> Scenario {
     scenario()
         .given(put("/v1/sources/{ns}").json(definitions::source(json!({"git": git}))))
         .when(get("/v1/sources/{ns}").expect(at(format!("/result/git/{field}"))))

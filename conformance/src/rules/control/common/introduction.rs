@@ -1,12 +1,14 @@
 //! Title and introduction
 
-use super::{RESOURCES, keys_are_asked_for};
+use super::{RESOURCES, keys_required};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("whole-surface-served", || {
         scenario()
-            .each(RESOURCES, |told, resource| told.given(resource.create()))
+            .each(RESOURCES, |scenario, resource| {
+                scenario.given(resource.create())
+            })
             .given(put("/v1/sources/{ns}/data/limits").json(json!({"max": 7})))
             .when(get("/health").expect(status()))
             .when(get("/v1/bundles/{ns}").expect(status()))
@@ -17,12 +19,13 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("health-path", || {
         scenario()
-            .given(keys_are_asked_for())
+            .given(keys_required())
             .when(get("/health").expect(status()))
     }),
     Rule::new("other-paths-start-with-version", || {
-        scenario().each(RESOURCES, |told, resource| {
-            told.given(resource.create())
+        scenario().each(RESOURCES, |scenario, resource| {
+            scenario
+                .given(resource.create())
                 .when(resource.first_page().expect(status()))
                 .when(
                     get(resource.list.trim_start_matches("/v1"))

@@ -22,8 +22,8 @@ pub(crate) const RULES: &[Rule] = &[
                 alternative("items", [Check::AtLeast("/result".to_owned(), 1)]),
             ])
         };
-        scenario().fresh().each(RESOURCES, |told, resource| {
-            told.when(get(resource.list).expect(status()).expect(empty()))
+        scenario().fresh().each(RESOURCES, |scenario, resource| {
+            scenario.when(get(resource.list).expect(status()).expect(empty()))
         })
     }),
     Rule::new("bundles-as-objects", || items_are(BUNDLE, Kind::Object)),
@@ -34,10 +34,11 @@ pub(crate) const RULES: &[Rule] = &[
         each_list(1, |list| walk(list).expect(at("/next_cursor")))
     }),
     Rule::new("next-cursor-string-when-more", || {
-        scenario().each(RESOURCES, |told, resource| {
+        scenario().each(RESOURCES, |scenario, resource| {
             let page = format!("{}?limit=1", resource.list);
             // Two of the three resources remain for the second page, whose limit is one.
-            told.given(resource.create_many(3))
+            scenario
+                .given(resource.create_many(3))
                 .when(
                     get(page.as_str())
                         .expect(kind("/next_cursor", Kind::String))
@@ -47,21 +48,24 @@ pub(crate) const RULES: &[Rule] = &[
         })
     }),
     Rule::new("no-cursor-to-an-empty-page", || {
-        let more = Check::Type("/next_cursor".into(), vec![Kind::String]);
-        let told = scenario().each(RESOURCES, |told, resource| {
-            told.given(resource.create_many(2))
-                .given(resource.first_page().shows([more.clone()]))
+        let has_next_page = Check::Type("/next_cursor".into(), vec![Kind::String]);
+        let scenario = scenario().each(RESOURCES, |scenario, resource| {
+            scenario
+                .given(resource.create_many(2))
+                .given(resource.first_page().shows([has_next_page.clone()]))
                 .when(walk(format!("{}?limit=1", resource.list)).expect(filled_pages()))
         });
-        told.changes_global()
+        scenario.changes_global()
     }),
     Rule::new("cursor-is-opaque", || {
         // Cursors may contain names, so some names have characters with a meaning in a query.
-        scenario().each(RESOURCES, |told, resource| {
-            told.given(resource.create_many(3))
-                .each(["-a%26b%3Dc", "-a%2Bb", "-a%3Fb%23c"], |told, end| {
-                    told.given(resource.create_as(end))
-                })
+        scenario().each(RESOURCES, |scenario, resource| {
+            scenario
+                .given(resource.create_many(3))
+                .each(
+                    ["-a%26b%3Dc", "-a%2Bb", "-a%3Fb%23c"],
+                    |scenario, suffix| scenario.given(resource.create_as(suffix)),
+                )
                 .when(walk(format!("{}?limit=2", resource.list)).expect(names("/result")))
                 .when(walk(format!("{}?limit=1", resource.list)).expect(names("/result")))
         })
@@ -70,8 +74,9 @@ pub(crate) const RULES: &[Rule] = &[
 
 /// Creates resources in every collection, and reads the list of each with the same expectations.
 fn each_list(items: u32, read: fn(&str) -> Step) -> Scenario {
-    scenario().each(RESOURCES, |told, resource| {
-        told.given(resource.create_many(items))
+    scenario().each(RESOURCES, |scenario, resource| {
+        scenario
+            .given(resource.create_many(items))
             .when(read(resource.list))
     })
 }
@@ -83,23 +88,24 @@ fn items_are(resource: Resource, form: Kind) -> Scenario {
         .expect(each("/result/*", form))
         .expect(names("/result"));
     let list = match form {
-        Kind::Object => ENDS.into_iter().fold(list, |list, (end, decoded)| {
+        Kind::Object => SUFFIXES.into_iter().fold(list, |list, (suffix, decoded)| {
             let name = json!({"name": format!("{{ns}}{decoded}")});
-            let item = resource.definition(end, every_field(resource));
+            let item = resource.definition(suffix, every_field(resource));
             list.expect(part("/result", json!([definitions::with(item, name)])))
         }),
         _ => list,
     };
-    let told = scenario().given(SOURCE.create_as("-lib"));
-    ENDS.into_iter()
-        .fold(told, |told, (end, _)| {
-            told.given(resource.define(end, every_field(resource)))
+    let scenario = scenario().given(SOURCE.create_as("-lib"));
+    SUFFIXES
+        .into_iter()
+        .fold(scenario, |scenario, (suffix, _)| {
+            scenario.given(resource.define(suffix, every_field(resource)))
         })
         .when(list)
 }
 
 /// Suffixes of names, encoded and decoded.
-const ENDS: [(&str, &str); 3] = [
+const SUFFIXES: [(&str, &str); 3] = [
     ("-plain", "-plain"),
     ("%20spaced", " spaced"),
     ("%2Fslashed", "/slashed"),

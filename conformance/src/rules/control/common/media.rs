@@ -1,17 +1,18 @@
 //! Media types and JSON bodies
 
-use super::{BUNDLE, RESOURCES, Resource, SECRET, SOURCE, STACK, document, keys_are_asked_for};
+use super::{BUNDLE, RESOURCES, Resource, SECRET, SOURCE, STACK, document, keys_required};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("json-request-accepted", || {
         scenario()
-            .each(RESOURCES, |told, resource| {
-                told.when(resource.create().expect(success()))
-                    .given(resource.is(resource.first))
+            .each(RESOURCES, |scenario, resource| {
+                scenario
+                    .when(resource.create().expect(success()))
+                    .given(resource.matches(resource.first))
             })
-            .each(["PUT", "POST"], |told, method| {
-                told.when(
+            .each(["PUT", "POST"], |scenario, method| {
+                scenario.when(
                     request(method, document("limits"))
                         .json(json!({"max": 7}))
                         .expect(success()),
@@ -25,8 +26,8 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("source-data-answers-json", || {
         scenario()
             .given(SOURCE.create())
-            .each(["PUT", "POST"], |told, method| {
-                told.when(is_json(
+            .each(["PUT", "POST"], |scenario, method| {
+                scenario.when(is_json(
                     request(method, document("limits")).json(json!({"max": 7})),
                 ))
             })
@@ -39,15 +40,17 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("health-answers-json", || {
         scenario()
-            .given(keys_are_asked_for())
+            .given(keys_required())
             .when(is_json(get("/health").anonymous()))
     }),
-    Rule::new("invalid-json-bundle-put", || broken_put(BUNDLE)),
-    Rule::new("invalid-json-source-put", || broken_put(SOURCE)),
-    Rule::new("invalid-json-stack-put", || broken_put(STACK)),
-    Rule::new("invalid-json-secret-put", || broken_put(SECRET)),
-    Rule::new("invalid-json-source-data-put", || broken_document("PUT")),
-    Rule::new("invalid-json-source-data-post", || broken_document("POST")),
+    Rule::new("invalid-json-bundle-put", || malformed_put(BUNDLE)),
+    Rule::new("invalid-json-source-put", || malformed_put(SOURCE)),
+    Rule::new("invalid-json-stack-put", || malformed_put(STACK)),
+    Rule::new("invalid-json-secret-put", || malformed_put(SECRET)),
+    Rule::new("invalid-json-source-data-put", || malformed_document("PUT")),
+    Rule::new("invalid-json-source-data-post", || {
+        malformed_document("POST")
+    }),
     Rule::new("other-request-type", || {
         scenario().when(
             put(BUNDLE.item(""))
@@ -71,24 +74,24 @@ fn is_json(step: Step) -> Step {
 }
 
 /// Expects that a rejected request neither changes nor creates anything.
-fn broken_put(resource: Resource) -> Scenario {
+fn malformed_put(resource: Resource) -> Scenario {
     scenario()
         .given(resource.create())
-        .when(broken_json("PUT", resource.item("")))
+        .when(malformed_json("PUT", resource.item("")))
         .when(get(resource.item("")).expect(at(resource.field)))
-        .when(broken_json("PUT", resource.item("-new")))
+        .when(malformed_json("PUT", resource.item("-new")))
         .when(get(resource.item("-new")).expect(status()))
 }
 
-fn broken_document(method: &'static str) -> Scenario {
+fn malformed_document(method: &'static str) -> Scenario {
     scenario()
         .given(SOURCE.create())
         .given(put(document("limits")).json(json!({"max": 7})))
-        .when(broken_json(method, document("limits")))
+        .when(malformed_json(method, document("limits")))
         .when(get(document("limits")).expect(at("/result")))
 }
 
-fn broken_json(method: &'static str, path: String) -> Step {
+fn malformed_json(method: &'static str, path: String) -> Step {
     request(method, path)
         .text("application/json", r#"{"max": "#)
         .off_contract("the body ends in the middle of an object")

@@ -49,8 +49,8 @@ struct Resource {
 
 impl Resource {
     /// The path of the scenario's own resource whose name has this (encoded) suffix.
-    fn item(self, end: &str) -> String {
-        format!("{}/{{ns}}{end}", self.list)
+    fn item(self, suffix: &str) -> String {
+        format!("{}/{{ns}}{suffix}", self.list)
     }
 
     /// A PUT of the first definition.
@@ -59,18 +59,18 @@ impl Resource {
     }
 
     /// A PUT of the first definition under a name with this suffix.
-    fn create_as(self, end: &str) -> Step {
-        self.define(end, json!({}))
+    fn create_as(self, suffix: &str) -> Step {
+        self.define(suffix, json!({}))
     }
 
     /// A PUT of the first definition with these fields added or replaced.
-    fn define(self, end: &str, more: Value) -> Step {
-        put(self.item(end)).json(self.definition(end, more))
+    fn define(self, suffix: &str, more: Value) -> Step {
+        put(self.item(suffix)).json(self.definition(suffix, more))
     }
 
     /// The first definition with these fields added or replaced.
-    fn definition(self, end: &str, more: Value) -> Value {
-        (self.complete)(end, definitions::with((self.first)(), more))
+    fn definition(self, suffix: &str, more: Value) -> Value {
+        (self.complete)(suffix, definitions::with((self.first)(), more))
     }
 
     /// A PUT of the second definition.
@@ -84,7 +84,7 @@ impl Resource {
     }
 
     /// Checks by GET that the resource has the field of this definition.
-    fn is(self, definition: fn() -> Value) -> Step {
+    fn matches(self, definition: fn() -> Value) -> Step {
         let field = match self.field.strip_prefix("/result/") {
             Some(field) => definition()
                 .pointer(&format!("/{field}"))
@@ -96,7 +96,7 @@ impl Resource {
     }
 
     /// Checks by GET that the resource does not exist.
-    fn is_gone(self) -> Step {
+    fn is_absent(self) -> Step {
         get(self.item("")).shows([Check::StatusFrom(400, 499)])
     }
 
@@ -147,7 +147,7 @@ const RESOURCES: [Resource; 4] = [BUNDLE, SOURCE, STACK, SECRET];
 
 /// Requires a server that rejects requests without a key. Other servers show nothing about keys, or
 /// about health checks without them.
-pub(crate) fn keys_are_asked_for() -> Step {
+pub(crate) fn keys_required() -> Step {
     get(BUNDLE.list)
         .anonymous()
         .shows([Check::StatusFrom(400, 499)])
@@ -160,8 +160,8 @@ pub(super) fn document(path: &str) -> String {
 
 /// The path of a source data document of the scenario's own source whose name has this (encoded)
 /// suffix.
-pub(super) fn document_of(end: &str, path: &str) -> String {
-    format!("{}/data/{path}", SOURCE.item(end))
+pub(super) fn document_of(suffix: &str, path: &str) -> String {
+    format!("{}/data/{path}", SOURCE.item(suffix))
 }
 
 /// A scenario whose own source has been created.
@@ -170,8 +170,8 @@ pub(super) fn with_source() -> Scenario {
 }
 
 /// A PUT of a source under the scenario's name with this suffix.
-pub(super) fn another_source(end: &str) -> Step {
-    SOURCE.create_as(end)
+pub(super) fn another_source(suffix: &str) -> Step {
+    SOURCE.create_as(suffix)
 }
 
 /// Checks by GET that there is no document at the path; other rules define the status.

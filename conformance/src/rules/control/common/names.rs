@@ -16,7 +16,7 @@ pub(crate) const RULES: &[Rule] = &[
     // Letters of many scripts and large numbers, which a server might fold, truncate or round.
     Rule::new("given-back-as-written", || {
         // Characters with a meaning in a query or a form, but not in a name.
-        let ends = [
+        let suffixes = [
             "-Gr%C3%B6%C3%9Fe-%E6%97%A5%E6%9C%AC",
             "-a%26b%2Bc%3Dd%3Fe%23f",
             "-a+b",
@@ -27,10 +27,11 @@ pub(crate) const RULES: &[Rule] = &[
             "least": -9_007_199_254_740_993_i64,
         });
         scenario()
-            .each(RESOURCES, |told, resource| {
-                told.each(ends, |told, end| {
-                    told.when(resource.create_as(end).expect(success()))
-                        .when(get(resource.item(end)).expect(at(resource.name)))
+            .each(RESOURCES, |scenario, resource| {
+                scenario.each(suffixes, |scenario, suffix| {
+                    scenario
+                        .when(resource.create_as(suffix).expect(success()))
+                        .when(get(resource.item(suffix)).expect(at(resource.name)))
                 })
             })
             .given(SOURCE.create())
@@ -56,16 +57,16 @@ fn refused(resource: Resource) -> Scenario {
         .when(misnamed(resource, "", resource.second))
         .when(get(resource.item("")).expect(at(resource.field)))
         .when(misnamed(resource, "-new", resource.first))
-        .each(["-new", "-other"], |told, end| {
-            told.when(get(resource.item(end)).expect(status()))
+        .each(["-new", "-other"], |scenario, suffix| {
+            scenario.when(get(resource.item(suffix)).expect(status()))
         })
 }
 
 /// A PUT of a definition that names another resource.
-fn misnamed(resource: Resource, end: &str, definition: fn() -> Value) -> Step {
+fn misnamed(resource: Resource, suffix: &str, definition: fn() -> Value) -> Step {
     let fields = definitions::with(definition(), json!({"name": "{ns}-other"}));
     resource
-        .define(end, fields)
+        .define(suffix, fields)
         .expect(status())
         .expect(at("/code"))
 }

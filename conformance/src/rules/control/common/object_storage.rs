@@ -2,15 +2,15 @@
 
 use super::{BUNDLE, SECRET};
 use crate::rules::control::definitions;
-use crate::rules::control::distribution::{distributed, named, requirements, stored_in};
+use crate::rules::control::distribution::{add_source, distributed, requirements, stored_in};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
-    Rule::new("aws-bucket", || kept("aws", "bucket")),
-    Rule::new("aws-key", || kept("aws", "key")),
-    Rule::new("aws-region", || kept("aws", "region")),
-    Rule::new("aws-credentials", || kept("aws", "credentials")),
-    Rule::new("aws-url", || kept("aws", "url")),
+    Rule::new("aws-bucket", || read_back("aws", "bucket")),
+    Rule::new("aws-key", || read_back("aws", "key")),
+    Rule::new("aws-region", || read_back("aws", "region")),
+    Rule::new("aws-credentials", || read_back("aws", "credentials")),
+    Rule::new("aws-url", || read_back("aws", "url")),
     Rule::new("aws-url-optional", || {
         let mut storage = complete("aws");
         if let Some(fields) = storage.as_object_mut() {
@@ -29,21 +29,23 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(unset("/result/object_storage/aws/url")),
             )
     }),
-    Rule::new("filesystem-path", || kept("filesystem", "path")),
-    Rule::new("gcp-project", || kept("gcp", "project")),
-    Rule::new("gcp-bucket", || kept("gcp", "bucket")),
-    Rule::new("gcp-object", || kept("gcp", "object")),
-    Rule::new("gcp-credentials", || kept("gcp", "credentials")),
-    Rule::new("azure-account-url", || kept("azure", "account_url")),
-    Rule::new("azure-container", || kept("azure", "container")),
-    Rule::new("azure-path", || kept("azure", "path")),
-    Rule::new("azure-credentials", || kept("azure", "credentials")),
+    Rule::new("filesystem-path", || read_back("filesystem", "path")),
+    Rule::new("gcp-project", || read_back("gcp", "project")),
+    Rule::new("gcp-bucket", || read_back("gcp", "bucket")),
+    Rule::new("gcp-object", || read_back("gcp", "object")),
+    Rule::new("gcp-credentials", || read_back("gcp", "credentials")),
+    Rule::new("azure-account-url", || read_back("azure", "account_url")),
+    Rule::new("azure-container", || read_back("azure", "container")),
+    Rule::new("azure-path", || read_back("azure", "path")),
+    Rule::new("azure-credentials", || read_back("azure", "credentials")),
     Rule::new("all-fields-strings", || {
         let kinds = ["aws", "filesystem", "gcp", "azure"];
-        let strings = scenario().given(SECRET.create()).each(kinds, |told, kind| {
-            let fields = json!({"object_storage": {kind: complete(kind)}});
-            told.given(BUNDLE.define(&format!("-{kind}"), fields))
-        });
+        let strings = scenario()
+            .given(SECRET.create())
+            .each(kinds, |scenario, kind| {
+                let fields = json!({"object_storage": {kind: complete(kind)}});
+                scenario.given(BUNDLE.define(&format!("-{kind}"), fields))
+            });
         strings.each(
             [
                 ("aws", "bucket"),
@@ -61,7 +63,7 @@ pub(crate) const RULES: &[Rule] = &[
                 ("azure", "path"),
                 ("azure", "credentials"),
             ],
-            |told, (kind, field)| number_not_stored(told, kind, field),
+            |scenario, (kind, field)| number_not_stored(scenario, kind, field),
         )
     }),
     Rule::new("unknown-or-several-kinds", || {
@@ -91,12 +93,12 @@ pub(crate) const RULES: &[Rule] = &[
             ("shelves", "one", "package one", "package two"),
             ("boxes", "two", "package two", "package one"),
         ];
-        let sources = ["one", "two"].into_iter().fold(distributed(), named);
+        let sources = ["one", "two"].into_iter().fold(distributed(), add_source);
         sources
             .each(places, |scenario, (bucket, name, ..)| {
-                let end = format!("-{name}");
+                let suffix = format!("-{name}");
                 scenario.given(BUNDLE.define(
-                    &end,
+                    &suffix,
                     json!({
                         "object_storage": stored_in(bucket, &format!("{name}/{name}")),
                         "requirements": requirements(&[name]),
@@ -104,10 +106,10 @@ pub(crate) const RULES: &[Rule] = &[
                 ))
             })
             .each(places, |scenario, (bucket, name, own, other)| {
-                let there = Check::StatusFrom(200, 299);
+                let found = Check::StatusFrom(200, 299);
                 scenario.when(
                     mock(get(format!("/opened/{bucket}/{name}/{name}.tar.gz")))
-                        .until([there])
+                        .until([found])
                         .expect(mentions(own))
                         .expect(without(other)),
                 )
@@ -142,7 +144,7 @@ fn complete(kind: &str) -> Value {
 }
 
 /// Writes a bundle with a complete storage of this kind, and reads one field back.
-fn kept(kind: &'static str, field: &'static str) -> Scenario {
+fn read_back(kind: &'static str, field: &'static str) -> Scenario {
     scenario()
         .given(SECRET.create())
         .given(BUNDLE.define("", json!({"object_storage": {kind: complete(kind)}})))
@@ -151,8 +153,8 @@ fn kept(kind: &'static str, field: &'static str) -> Scenario {
 
 /// Expects that a bundle whose storage has a number in this field is not stored unchanged.
 fn number_not_stored(scenario: Scenario, kind: &str, field: &str) -> Scenario {
-    let end = format!("-{kind}-{}", field.replace('_', "-"));
-    let name = format!("{{ns}}{end}");
+    let suffix = format!("-{kind}-{}", field.replace('_', "-"));
+    let name = format!("{{ns}}{suffix}");
     let mut storage = complete(kind);
     if let Some(fields) = storage.as_object_mut() {
         // A separate location, so that only the number can cause a rejection.
@@ -168,7 +170,7 @@ fn number_not_stored(scenario: Scenario, kind: &str, field: &str) -> Scenario {
         .when(
             put(&path)
                 .json(definitions::bundle(
-                    &end,
+                    &suffix,
                     json!({"object_storage": {kind: storage}}),
                 ))
                 .off_contract("the field is not a string"),

@@ -4,26 +4,26 @@ use super::{BUNDLE, Resource, SECRET, SOURCE, STACK};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
-    Rule::new("bundles-limit", || limited(BUNDLE)),
-    Rule::new("bundles-limit-maximum", || bounded(BUNDLE)),
-    Rule::new("bundles-limit-of-the-maximum", || full(BUNDLE)),
-    Rule::new("bundles-limit-default", || unlimited(BUNDLE)),
-    Rule::new("bundles-cursor", || walked(BUNDLE)),
-    Rule::new("sources-limit", || limited(SOURCE)),
-    Rule::new("sources-limit-maximum", || bounded(SOURCE)),
-    Rule::new("sources-limit-of-the-maximum", || full(SOURCE)),
-    Rule::new("sources-limit-default", || unlimited(SOURCE)),
-    Rule::new("sources-cursor", || walked(SOURCE)),
-    Rule::new("stacks-limit", || limited(STACK)),
-    Rule::new("stacks-limit-maximum", || bounded(STACK)),
-    Rule::new("stacks-limit-of-the-maximum", || full(STACK)),
-    Rule::new("stacks-limit-default", || unlimited(STACK)),
-    Rule::new("stacks-cursor", || walked(STACK)),
-    Rule::new("secrets-limit", || limited(SECRET)),
-    Rule::new("secrets-limit-maximum", || bounded(SECRET)),
-    Rule::new("secrets-limit-of-the-maximum", || full(SECRET)),
-    Rule::new("secrets-limit-default", || unlimited(SECRET)),
-    Rule::new("secrets-cursor", || walked(SECRET)),
+    Rule::new("bundles-limit", || limit_respected(BUNDLE)),
+    Rule::new("bundles-limit-maximum", || limit_above_maximum(BUNDLE)),
+    Rule::new("bundles-limit-of-the-maximum", || limit_of_maximum(BUNDLE)),
+    Rule::new("bundles-limit-default", || default_limit(BUNDLE)),
+    Rule::new("bundles-cursor", || all_pages(BUNDLE)),
+    Rule::new("sources-limit", || limit_respected(SOURCE)),
+    Rule::new("sources-limit-maximum", || limit_above_maximum(SOURCE)),
+    Rule::new("sources-limit-of-the-maximum", || limit_of_maximum(SOURCE)),
+    Rule::new("sources-limit-default", || default_limit(SOURCE)),
+    Rule::new("sources-cursor", || all_pages(SOURCE)),
+    Rule::new("stacks-limit", || limit_respected(STACK)),
+    Rule::new("stacks-limit-maximum", || limit_above_maximum(STACK)),
+    Rule::new("stacks-limit-of-the-maximum", || limit_of_maximum(STACK)),
+    Rule::new("stacks-limit-default", || default_limit(STACK)),
+    Rule::new("stacks-cursor", || all_pages(STACK)),
+    Rule::new("secrets-limit", || limit_respected(SECRET)),
+    Rule::new("secrets-limit-maximum", || limit_above_maximum(SECRET)),
+    Rule::new("secrets-limit-of-the-maximum", || limit_of_maximum(SECRET)),
+    Rule::new("secrets-limit-default", || default_limit(SECRET)),
+    Rule::new("secrets-cursor", || all_pages(SECRET)),
     Rule::new("limit-not-integer", || {
         scenario().given(BUNDLE.create()).when(
             get("/v1/bundles?limit=several")
@@ -32,16 +32,18 @@ pub(crate) const RULES: &[Rule] = &[
                 .expect(at("/code")),
         )
     }),
-    Rule::new("limit-zero", || odd_query("limit=0")),
-    Rule::new("limit-negative", || odd_query("limit=-1")),
-    Rule::new("cursor-malformed", || odd_query("cursor=never-given-out")),
+    Rule::new("limit-zero", || undocumented_query("limit=0")),
+    Rule::new("limit-negative", || undocumented_query("limit=-1")),
+    Rule::new("cursor-malformed", || {
+        undocumented_query("cursor=never-given-out")
+    }),
 ];
 
 /// Number of resources: one more than fits on a page, so that a page is full whatever else the
 /// target contains.
 const MORE_THAN_A_PAGE: u32 = 101;
 
-fn limited(resource: Resource) -> Scenario {
+fn limit_respected(resource: Resource) -> Scenario {
     scenario().given(resource.create_many(3)).when(
         get(format!("{}?limit=2", resource.list))
             .expect(status())
@@ -50,7 +52,7 @@ fn limited(resource: Resource) -> Scenario {
     )
 }
 
-fn bounded(resource: Resource) -> Scenario {
+fn limit_above_maximum(resource: Resource) -> Scenario {
     scenario()
         .given(resource.create_many(MORE_THAN_A_PAGE))
         .when(
@@ -78,7 +80,7 @@ fn bounded(resource: Resource) -> Scenario {
 
 /// Expects that the largest limit is accepted. No document says that the page is full, so it must
 /// only contain items, not more than requested, and be followed by another page.
-fn full(resource: Resource) -> Scenario {
+fn limit_of_maximum(resource: Resource) -> Scenario {
     scenario()
         .given(resource.create_many(MORE_THAN_A_PAGE))
         .when(
@@ -90,7 +92,7 @@ fn full(resource: Resource) -> Scenario {
         )
 }
 
-fn unlimited(resource: Resource) -> Scenario {
+fn default_limit(resource: Resource) -> Scenario {
     scenario()
         .given(resource.create_many(MORE_THAN_A_PAGE))
         .when(
@@ -102,13 +104,13 @@ fn unlimited(resource: Resource) -> Scenario {
 
 /// Reads all pages of a list. The scenario creates two resources more than fit on a page, so that
 /// at least one page ends between two of them.
-fn walked(resource: Resource) -> Scenario {
+fn all_pages(resource: Resource) -> Scenario {
     scenario()
         .given(resource.create_many(12))
         .when(walk(format!("{}?limit=10", resource.list)).expect(names("/result")))
 }
 
-fn odd_query(query: &str) -> Scenario {
+fn undocumented_query(query: &str) -> Scenario {
     scenario().given(BUNDLE.create()).when(
         get(format!("/v1/bundles?{query}"))
             .off_contract("the document does not define this value")

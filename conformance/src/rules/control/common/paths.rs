@@ -16,21 +16,21 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("secret-encoded-space", || known_by_name(SECRET, "%20east")),
     Rule::new("secret-encoded-slash", || known_by_name(SECRET, "%2Feast")),
     Rule::new("name-encoded-percent", || {
-        scenario().each(RESOURCES, |told, resource| {
-            write_and_read(told, resource, "-%2541")
+        scenario().each(RESOURCES, |scenario, resource| {
+            write_and_read(scenario, resource, "-%2541")
         })
     }),
     // A plus sign is a space in forms, but not in paths.
     Rule::new("data-encoded-space", || {
-        let told = document_at("upper%20limits").when(no_document(document("upper+limits")));
-        rewritten_and_deleted(told, "upper%20limits")
+        let scenario = document_at("upper%20limits").when(no_document(document("upper+limits")));
+        rewritten_and_deleted(scenario, "upper%20limits")
     }),
     // Whether a parent shows its children is unspecified, but it must not have the child's members.
     Rule::new("data-encoded-slash", || {
-        let told = document_at("limits%2Fupper")
+        let scenario = document_at("limits%2Fupper")
             .when(no_document(document("limits%2Flower")))
             .when(get(document("limits")).expect(lacks("/result/max")));
-        rewritten_and_deleted(told, "limits%2Fupper")
+        rewritten_and_deleted(scenario, "limits%2Fupper")
     }),
     Rule::new("data-encoded-percent", || {
         scenario()
@@ -46,13 +46,14 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("data-path-decoded", || {
         let spellings = [("%6Cimits", "limits"), ("rates", "%72ates")];
-        with_source().each(spellings, |told, (written, read)| {
-            told.when(
-                put(document(written))
-                    .json(json!({"max": 7}))
-                    .expect(success()),
-            )
-            .when(get(document(read)).expect(at("/result")))
+        with_source().each(spellings, |scenario, (written, read)| {
+            scenario
+                .when(
+                    put(document(written))
+                        .json(json!({"max": 7}))
+                        .expect(success()),
+                )
+                .when(get(document(read)).expect(at("/result")))
         })
     }),
     Rule::new("data-source-encoded-name", || {
@@ -61,18 +62,20 @@ pub(crate) const RULES: &[Rule] = &[
             ("%2Feast", json!({"max": 8})),
         ];
         with_source()
-            .each(sources.clone(), |told, (end, content)| {
-                let path = document_of(end, "limits");
-                told.given(SOURCE.create_as(end))
+            .each(sources.clone(), |scenario, (suffix, content)| {
+                let path = document_of(suffix, "limits");
+                scenario
+                    .given(SOURCE.create_as(suffix))
                     .when(put(path).json(content).expect(success()))
             })
-            .each(sources.clone(), |told, (end, _)| {
-                told.when(get(document_of(end, "limits")).expect(at("/result")))
+            .each(sources.clone(), |scenario, (suffix, _)| {
+                scenario.when(get(document_of(suffix, "limits")).expect(at("/result")))
             })
             .when(no_document(document("limits")))
-            .each(sources, |told, (end, _)| {
-                told.when(delete(document_of(end, "limits")).expect(success()))
-                    .when(no_document(document_of(end, "limits")))
+            .each(sources, |scenario, (suffix, _)| {
+                scenario
+                    .when(delete(document_of(suffix, "limits")).expect(success()))
+                    .when(no_document(document_of(suffix, "limits")))
             })
     }),
     Rule::new("data-raw-slash", || {
@@ -99,8 +102,8 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("name-of-dots", || {
         let names = ["/v1/bundles/..", "/v1/sources/.", "/v1/stacks/.."];
-        scenario().each(names, |told, path| {
-            told.when(
+        scenario().each(names, |scenario, path| {
+            scenario.when(
                 get(path)
                     .off_contract("the dots of a name are not encoded")
                     .expect(status()),
@@ -110,15 +113,16 @@ pub(crate) const RULES: &[Rule] = &[
 ];
 
 /// Expects that a resource is read and deleted by the name under which it was written.
-fn known_by_name(resource: Resource, end: &str) -> Scenario {
-    write_and_read(scenario(), resource, end)
-        .when(delete(resource.item(end)).expect(success()))
-        .when(get(resource.item(end)).expect(error()))
+fn known_by_name(resource: Resource, suffix: &str) -> Scenario {
+    write_and_read(scenario(), resource, suffix)
+        .when(delete(resource.item(suffix)).expect(success()))
+        .when(get(resource.item(suffix)).expect(error()))
 }
 
-fn write_and_read(told: Scenario, resource: Resource, end: &str) -> Scenario {
-    told.when(resource.create_as(end).expect(success()))
-        .when(get(resource.item(end)).expect(at(resource.name)))
+fn write_and_read(scenario: Scenario, resource: Resource, suffix: &str) -> Scenario {
+    scenario
+        .when(resource.create_as(suffix).expect(success()))
+        .when(get(resource.item(suffix)).expect(at(resource.name)))
 }
 
 fn document_at(path: &str) -> Scenario {
@@ -133,13 +137,14 @@ fn document_at(path: &str) -> Scenario {
 }
 
 /// Replaces the document at the path by POST, and then deletes it.
-fn rewritten_and_deleted(told: Scenario, path: &str) -> Scenario {
-    told.when(
-        post(document(path))
-            .json(json!({"max": 8}))
-            .expect(success()),
-    )
-    .when(get(document(path)).expect(at("/result")))
-    .when(delete(document(path)).expect(success()))
-    .when(no_document(document(path)))
+fn rewritten_and_deleted(scenario: Scenario, path: &str) -> Scenario {
+    scenario
+        .when(
+            post(document(path))
+                .json(json!({"max": 8}))
+                .expect(success()),
+        )
+        .when(get(document(path)).expect(at("/result")))
+        .when(delete(document(path)).expect(success()))
+        .when(no_document(document(path)))
 }

@@ -4,25 +4,26 @@ use super::{BUNDLE, RESOURCES, Resource, SECRET, SOURCE, STACK};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
-    Rule::new("bundles-bare", || spread(BUNDLE, "pretty")),
-    Rule::new("bundles-true", || spread(BUNDLE, "pretty=true")),
-    Rule::new("sources-bare", || spread(SOURCE, "pretty")),
-    Rule::new("sources-true", || spread(SOURCE, "pretty=true")),
-    Rule::new("stacks-bare", || spread(STACK, "pretty")),
-    Rule::new("stacks-true", || spread(STACK, "pretty=true")),
-    Rule::new("secrets-bare", || spread(SECRET, "pretty")),
-    Rule::new("secrets-true", || spread(SECRET, "pretty=true")),
+    Rule::new("bundles-bare", || pretty_printed(BUNDLE, "pretty")),
+    Rule::new("bundles-true", || pretty_printed(BUNDLE, "pretty=true")),
+    Rule::new("sources-bare", || pretty_printed(SOURCE, "pretty")),
+    Rule::new("sources-true", || pretty_printed(SOURCE, "pretty=true")),
+    Rule::new("stacks-bare", || pretty_printed(STACK, "pretty")),
+    Rule::new("stacks-true", || pretty_printed(STACK, "pretty=true")),
+    Rule::new("secrets-bare", || pretty_printed(SECRET, "pretty")),
+    Rule::new("secrets-true", || pretty_printed(SECRET, "pretty=true")),
     Rule::new("not-when-false", || {
-        scenario().each(RESOURCES, |told, resource| {
-            told.given(resource.create())
+        scenario().each(RESOURCES, |scenario, resource| {
+            scenario
+                .given(resource.create())
                 .when(get(format!("{}?limit=1&pretty=false", resource.list)).expect(pretty()))
         })
     }),
     Rule::new("other-values", || {
         scenario()
             .given(BUNDLE.create())
-            .each(["1", "TRUE", "yes", "0"], |told, value| {
-                told.when(
+            .each(["1", "TRUE", "yes", "0"], |scenario, value| {
+                scenario.when(
                     get(format!("{}?limit=1&pretty={value}", BUNDLE.list))
                         .off_contract("the document does not define this value")
                         .expect(status())
@@ -40,7 +41,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-fn spread(resource: Resource, parameter: &str) -> Scenario {
+fn pretty_printed(resource: Resource, parameter: &str) -> Scenario {
     scenario()
         .given(resource.create())
         .when(get(format!("{}?limit=1&{parameter}", resource.list)).expect(pretty()))

@@ -1,15 +1,17 @@
 //! Requirement
 
 use super::{BUNDLE, Resource, SOURCE, STACK};
-use crate::rules::control::distribution::{bundle, commit, distributed, git, says, source};
+use crate::rules::control::distribution::{
+    bundle, commit, distributed, git, policy_with_name, source,
+};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
-    Rule::new("source-in-bundle", || source_kept(BUNDLE)),
-    Rule::new("source-in-source", || source_kept(SOURCE)),
-    Rule::new("source-in-stack", || source_kept(STACK)),
-    Rule::new("path-kept", || kept_everywhere("path")),
-    Rule::new("prefix-kept", || kept_everywhere("prefix")),
+    Rule::new("source-in-bundle", || source_read_back(BUNDLE)),
+    Rule::new("source-in-source", || source_read_back(SOURCE)),
+    Rule::new("source-in-stack", || source_read_back(STACK)),
+    Rule::new("path-kept", || read_back_from_each_kind("path")),
+    Rule::new("prefix-kept", || read_back_from_each_kind("prefix")),
     Rule::new("path-and-prefix-optional", || {
         library()
             .when(
@@ -39,9 +41,9 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("meaning-of-path-and-prefix", || {
         let files = json!({
-            "lib.rego": says("lib.checks", "below the path"),
+            "lib.rego": policy_with_name("lib.checks", "below the path"),
             "lib/limits/data.json": {"most": 7},
-            "other.rego": says("other", "beside it"),
+            "other.rego": policy_with_name("other", "beside it"),
         });
         let requirement =
             json!({"source": "{ns}-shop", "path": "data.lib", "prefix": "data.vendor"});
@@ -91,13 +93,14 @@ fn library() -> Scenario {
 }
 
 /// Writes a requirement in a resource of this kind, and reads one field back.
-fn kept(told: Scenario, resource: Resource, requirement: Value, field: &str) -> Scenario {
-    told.given(resource.define("-with", json!({"requirements": [requirement]})))
+fn read_back(scenario: Scenario, resource: Resource, requirement: Value, field: &str) -> Scenario {
+    scenario
+        .given(resource.define("-with", json!({"requirements": [requirement]})))
         .when(get(resource.item("-with")).expect(at(format!("/result/requirements/0/{field}"))))
 }
 
 /// Writes a requirement in a resource of this kind, and reads the field `source` back.
-fn source_kept(resource: Resource) -> Scenario {
+fn source_read_back(resource: Resource) -> Scenario {
     let fields = json!({"requirements": [{"source": "{ns}"}]});
     library()
         .when(resource.define("-with", fields).expect(success()))
@@ -105,9 +108,9 @@ fn source_kept(resource: Resource) -> Scenario {
 }
 
 /// Writes a requirement in every kind of resource that has them, and reads one field back.
-fn kept_everywhere(field: &str) -> Scenario {
+fn read_back_from_each_kind(field: &str) -> Scenario {
     let requirement = json!({"source": "{ns}", "path": "data.lib", "prefix": "data.vendor.lib"});
-    library().each([BUNDLE, SOURCE, STACK], |told, resource| {
-        kept(told, resource, requirement.clone(), field)
+    library().each([BUNDLE, SOURCE, STACK], |scenario, resource| {
+        read_back(scenario, resource, requirement.clone(), field)
     })
 }

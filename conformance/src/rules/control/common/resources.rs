@@ -7,13 +7,14 @@ use crate::scenario::*;
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("bodies-are-objects", || {
         let is_object = |step: Step| step.expect(kind("", Kind::Object));
-        scenario().each(RESOURCES, |told, resource| {
+        scenario().each(RESOURCES, |scenario, resource| {
             let read = is_object(get(resource.item("")));
             let read = match resource.list == SECRET.list {
                 true => read,
                 false => read.expect(kind("/result", Kind::Object)),
             };
-            told.when(is_object(resource.create()))
+            scenario
+                .when(is_object(resource.create()))
                 .when(read)
                 .when(is_object(get(resource.list)))
                 .when(is_object(get(resource.item("-absent"))))
@@ -29,22 +30,23 @@ pub(crate) const RULES: &[Rule] = &[
         ];
         scenario()
             .given(SOURCE.create_as("-whole"))
-            .each(RESOURCES, |told, resource| {
+            .each(RESOURCES, |scenario, resource| {
                 let form = match resource.list == SECRET.list {
                     true => Kind::String,
                     false => Kind::Object,
                 };
-                told.each(forms.clone(), |told, (end, body)| {
-                    let kept = Check::Type("/result".to_owned(), vec![form]);
-                    told.when(
-                        put(resource.item(end))
-                            .json(body)
-                            .off_contract("the body is not an object"),
-                    )
-                    .when(get(resource.item(end)).expect(either([
-                        alternative("no such resource", [Check::Status(404)]),
-                        alternative("nothing of the body", [kept]),
-                    ])))
+                scenario.each(forms.clone(), |scenario, (suffix, body)| {
+                    let expected_type = Check::Type("/result".to_owned(), vec![form]);
+                    scenario
+                        .when(
+                            put(resource.item(suffix))
+                                .json(body)
+                                .off_contract("the body is not an object"),
+                        )
+                        .when(get(resource.item(suffix)).expect(either([
+                            alternative("no such resource", [Check::Status(404)]),
+                            alternative("nothing of the body", [expected_type]),
+                        ])))
                 })
             })
     }),

@@ -1,7 +1,8 @@
 //! Secret
 
 use crate::rules::control::distribution::{
-    bundle, decides, distributed, feed, fetched, named_with, requirements, stored as stored_files,
+    add_source_with, bundle, datasource_fields, decides, distributed, feed, requirements,
+    stored as stored_files,
 };
 use crate::scenario::*;
 
@@ -96,8 +97,8 @@ fn guarded() -> Scenario {
     let shop = distributed()
         .given(put("/v1/secrets/{ns}").json(secret))
         .given(feed(guarded));
-    let fields = fetched(json!({"path": "roles", "credentials": "{ns}"}));
-    named_with(shop, "shop", fields).given(bundle(
+    let fields = datasource_fields(json!({"path": "roles", "credentials": "{ns}"}));
+    add_source_with(shop, "shop", fields).given(bundle(
         "first",
         json!({"requirements": requirements(&["shop"])}),
     ))

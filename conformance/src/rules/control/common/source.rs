@@ -3,7 +3,8 @@
 use super::SOURCE;
 use crate::rules::control::definitions;
 use crate::rules::control::distribution::{
-    bundle, decides, distributed, feed, fetched, named, named_with, requirements,
+    add_source, add_source_with, bundle, datasource_fields, decides, distributed, feed,
+    requirements,
 };
 use crate::scenario::*;
 
@@ -94,9 +95,10 @@ pub(crate) const RULES: &[Rule] = &[
                     json!({"git": {"repo": "https://git.example/rules.git"}}),
                 ),
             ],
-            |told, (end, definition)| {
-                let path = SOURCE.item(end);
-                told.when(put(&path).json(definition).expect(status()))
+            |scenario, (suffix, definition)| {
+                let path = SOURCE.item(suffix);
+                scenario
+                    .when(put(&path).json(definition).expect(status()))
                     .when(get(path).expect(at("/result")))
             },
         )
@@ -113,8 +115,8 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("depends-on-requirements", || {
         let two = json!({"requirements": requirements(&["one"])});
         let three = json!({"requirements": requirements(&["two"])});
-        let one = named(distributed(), "one");
-        named_with(named_with(one, "two", two), "three", three)
+        let one = add_source(distributed(), "one");
+        add_source_with(add_source_with(one, "two", two), "three", three)
             .given(bundle(
                 "first",
                 json!({"requirements": requirements(&["three"])}),
@@ -126,7 +128,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("datasources-fetched-at-runtime", || {
         let roles = |text: &str| feed(json!({"text": text}));
         let shop = distributed().given(roles(r#"{"alice": "admin"}"#));
-        named_with(shop, "shop", fetched(json!({"path": "roles"})))
+        add_source_with(shop, "shop", datasource_fields(json!({"path": "roles"})))
             .given(bundle(
                 "first",
                 json!({"requirements": requirements(&["shop"])}),

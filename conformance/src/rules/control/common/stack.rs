@@ -3,7 +3,8 @@
 use super::{SOURCE, STACK};
 use crate::rules::control::definitions;
 use crate::rules::control::distribution::{
-    bundle, data, decides, distributed, everything, holding, named, requirements, stack,
+    add_source, bundle, data, decides, distributed, everything, requirements, stack,
+    stored_containing,
 };
 use crate::scenario::*;
 
@@ -83,10 +84,10 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("requirements-reach-targets", || {
         let names = ["shop", "guard", "audit"];
-        let there = |name: &str| Check::Holds("/result".to_owned(), json!(name));
+        let is_active = |name: &str| Check::Holds("/result".to_owned(), json!(name));
         names
             .into_iter()
-            .fold(distributed(), named)
+            .fold(distributed(), add_source)
             .given(bundle(
                 "first",
                 json!({"labels": {"env": "prod"}, "requirements": requirements(&["shop"])}),
@@ -97,7 +98,7 @@ pub(crate) const RULES: &[Rule] = &[
             })))
             .when(
                 everything()
-                    .until([there("guard"), there("audit")])
+                    .until([is_active("guard"), is_active("audit")])
                     .expect(holds("/result", json!("guard")))
                     .expect(holds("/result", json!("audit"))),
             )
@@ -119,16 +120,16 @@ fn reaching(selectors: Value, chosen: [Value; 2], others: [Value; 2]) -> Scenari
     };
     ["shop", "guard"]
         .into_iter()
-        .fold(distributed(), named)
+        .fold(distributed(), add_source)
         .given(data("guard", "marks", json!("brought")))
         .given(stack(selectors))
         .each(all, defined)
         .each(bundles("chosen", chosen), |scenario, (name, _)| {
-            scenario.when(holding(&name, "brought").expect(holds("", json!("brought"))))
+            scenario.when(stored_containing(&name, "brought").expect(holds("", json!("brought"))))
         })
         .given(data("shop", "later", json!("later")))
         .each(bundles("other", others), |scenario, (name, _)| {
-            scenario.when(holding(&name, "later").expect(without("brought")))
+            scenario.when(stored_containing(&name, "later").expect(without("brought")))
         })
 }
 

@@ -27,13 +27,14 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("every-success-is-200", || {
         scenario()
-            .each(RESOURCES, |told, resource| {
-                told.when(resource.create().expect(status()))
+            .each(RESOURCES, |scenario, resource| {
+                scenario
+                    .when(resource.create().expect(status()))
                     .when(resource.first_page().expect(status()))
                     .when(get(resource.item("")).expect(status()))
             })
-            .each(["PUT", "POST"], |told, method| {
-                told.when(
+            .each(["PUT", "POST"], |scenario, method| {
+                scenario.when(
                     request(method, document("limits"))
                         .json(json!({"max": 7}))
                         .expect(status()),
@@ -41,8 +42,8 @@ pub(crate) const RULES: &[Rule] = &[
             })
             .when(get(document("limits")).expect(status()))
             .when(delete(document("limits")).expect(status()))
-            .each(RESOURCES, |told, resource| {
-                told.when(delete(resource.item("")).expect(status()))
+            .each(RESOURCES, |scenario, resource| {
+                scenario.when(delete(resource.item("")).expect(status()))
             })
             .when(get("/health").anonymous().expect(status()))
     }),
@@ -51,31 +52,32 @@ pub(crate) const RULES: &[Rule] = &[
 fn created(resource: Resource) -> Scenario {
     scenario()
         .when(empty_object(resource.create()))
-        .given(resource.is(resource.first))
+        .given(resource.matches(resource.first))
 }
 
 fn updated(resource: Resource) -> Scenario {
     scenario()
         .given(resource.create())
         .when(empty_object(resource.change()))
-        .given(resource.is(resource.second))
+        .given(resource.matches(resource.second))
 }
 
 fn deleted(resource: Resource) -> Scenario {
     scenario()
         .given(resource.create())
         .when(empty_object(delete(resource.item(""))))
-        .given(resource.is_gone())
+        .given(resource.is_absent())
 }
 
 fn document_written(method: &'static str) -> Scenario {
     scenario().given(SOURCE.create()).each(
         [json!({"max": 7}), json!({"max": 8})],
-        |told, content| {
-            told.when(empty_object(
-                request(method, document("limits")).json(content.clone()),
-            ))
-            .given(holds_document(content))
+        |scenario, content| {
+            scenario
+                .when(empty_object(
+                    request(method, document("limits")).json(content.clone()),
+                ))
+                .given(holds_document(content))
         },
     )
 }

@@ -5,31 +5,39 @@ use crate::rules::control::definitions;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
-    Rule::new("source-used-by-bundle", || kept(BY_BUNDLE)),
+    Rule::new("source-used-by-bundle", || deletion_refused(BY_BUNDLE)),
     Rule::new("source-used-by-bundle-free-after-release", || {
-        released(BY_BUNDLE)
+        deletable_after_release(BY_BUNDLE)
     }),
-    Rule::new("source-used-by-stack", || kept(BY_STACK)),
+    Rule::new("source-used-by-stack", || deletion_refused(BY_STACK)),
     Rule::new("source-used-by-stack-free-after-release", || {
-        released(BY_STACK)
+        deletable_after_release(BY_STACK)
     }),
-    Rule::new("source-used-by-source", || kept(BY_SOURCE)),
+    Rule::new("source-used-by-source", || deletion_refused(BY_SOURCE)),
     Rule::new("source-used-by-source-free-after-release", || {
-        released(BY_SOURCE)
+        deletable_after_release(BY_SOURCE)
     }),
-    Rule::new("secret-used-by-datasource", || kept(BY_DATASOURCE)),
+    Rule::new("secret-used-by-datasource", || {
+        deletion_refused(BY_DATASOURCE)
+    }),
     Rule::new("secret-used-by-datasource-free-after-release", || {
-        released(BY_DATASOURCE)
+        deletable_after_release(BY_DATASOURCE)
     }),
-    Rule::new("secret-used-by-git", || kept(BY_GIT)),
-    Rule::new("secret-used-by-git-free-after-release", || released(BY_GIT)),
-    Rule::new("secret-used-by-aws", || kept(BY_AWS)),
-    Rule::new("secret-used-by-aws-free-after-release", || released(BY_AWS)),
-    Rule::new("secret-used-by-gcp", || kept(BY_GCP)),
-    Rule::new("secret-used-by-gcp-free-after-release", || released(BY_GCP)),
-    Rule::new("secret-used-by-azure", || kept(BY_AZURE)),
+    Rule::new("secret-used-by-git", || deletion_refused(BY_GIT)),
+    Rule::new("secret-used-by-git-free-after-release", || {
+        deletable_after_release(BY_GIT)
+    }),
+    Rule::new("secret-used-by-aws", || deletion_refused(BY_AWS)),
+    Rule::new("secret-used-by-aws-free-after-release", || {
+        deletable_after_release(BY_AWS)
+    }),
+    Rule::new("secret-used-by-gcp", || deletion_refused(BY_GCP)),
+    Rule::new("secret-used-by-gcp-free-after-release", || {
+        deletable_after_release(BY_GCP)
+    }),
+    Rule::new("secret-used-by-azure", || deletion_refused(BY_AZURE)),
     Rule::new("secret-used-by-azure-free-after-release", || {
-        released(BY_AZURE)
+        deletable_after_release(BY_AZURE)
     }),
     Rule::new("source-error-body", || refused_with_error_body(BY_BUNDLE)),
     Rule::new("secret-error-body", || refused_with_error_body(BY_GIT)),
@@ -137,14 +145,14 @@ impl Relation {
     }
 }
 
-fn kept(relation: Relation) -> Scenario {
+fn deletion_refused(relation: Relation) -> Scenario {
     relation
         .set_up()
         .when(relation.delete_used().expect(error()))
         .when(get(relation.used.item("")).expect(success()))
 }
 
-fn released(relation: Relation) -> Scenario {
+fn deletable_after_release(relation: Relation) -> Scenario {
     relation
         .set_up()
         .when(relation.delete_used().expect(error()))

@@ -23,9 +23,10 @@ pub(crate) const RULES: &[Rule] = &[
         documents()
             .when(put_closed().role("reader").expect(error()))
             .when(get("/v1/data/{ns}/closed").expect(at("/result")))
-            .each(changes().into_iter().chain(decisions()), |told, step| {
-                told.when(refused(step.role("reader")))
-            })
+            .each(
+                changes().into_iter().chain(decisions()),
+                |scenario, step| scenario.when(refused(step.role("reader"))),
+            )
             .when(get("/v1/data/{ns}/closed").expect(at("/result")))
             .when(put_closed().expect(success()))
             .when(get("/v1/data/{ns}/closed").expect(at("/result")))
@@ -50,14 +51,14 @@ pub(crate) const RULES: &[Rule] = &[
             .when(get("/v1/data/{ns}/closed").expect(at("/result")))
             .each(
                 changes().into_iter().chain(decisions()).chain(reads()),
-                refused_to_strangers,
+                refused_without_valid_token,
             )
             .when(get("/v1/data/{ns}/closed").expect(at("/result")))
     }),
     // Does not run on servers that accept no modules, which have nothing at these paths.
     Rule::new("policy-decides-on-modules", || {
-        let module_of = |end: &str, package: &str, rules: &str| {
-            put(format!("/v1/policies/{{ns}}-{end}")).text("text/plain", module(package, rules))
+        let module_of = |suffix: &str, package: &str, rules: &str| {
+            put(format!("/v1/policies/{{ns}}-{suffix}")).text("text/plain", module(package, rules))
         };
         documents()
             .changes_global()
@@ -75,7 +76,7 @@ pub(crate) const RULES: &[Rule] = &[
                     get("/health/{ns}"),
                     post("/").json(json!({})),
                 ],
-                refused_to_strangers,
+                refused_without_valid_token,
             )
             .when(get("/v1/policies/{ns}").expect(at("/result/raw")))
             .when(get("/v1/data/{ns}/answer").expect(at("/result")))
@@ -132,8 +133,9 @@ fn refused(step: Step) -> Step {
 }
 
 /// Expects rejections of the request without a token and with an unknown one.
-fn refused_to_strangers(told: Scenario, step: Step) -> Scenario {
-    told.when(refused(step.clone().anonymous()))
+fn refused_without_valid_token(scenario: Scenario, step: Step) -> Scenario {
+    scenario
+        .when(refused(step.clone().anonymous()))
         .when(refused(step.authorization("Bearer nobody")))
 }
 

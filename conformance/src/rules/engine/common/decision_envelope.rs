@@ -40,18 +40,18 @@ pub(crate) const RULES: &[Rule] = &[
             })
     }),
     Rule::new("decision-id-identifies", || {
-        let ask = || get("/v1/data/{ns}/a");
-        let first = ask().expect(kind("/decision_id", Kind::String));
-        let input = post("/v1/data/{ns}/a").json(json!({"input": {"who": "alice"}}));
-        let first_post = input.clone().capture("second", "/decision_id");
+        let read_document = || get("/v1/data/{ns}/a");
+        let first_get = read_document().expect(kind("/decision_id", Kind::String));
+        let post_document = post("/v1/data/{ns}/a").json(json!({"input": {"who": "alice"}}));
+        let first_post = post_document.clone().capture("second", "/decision_id");
         scenario()
             .setup("decision-logs")
             .given(put("/v1/data/{ns}/a").json(json!(1)))
-            .when(first.capture("first", "/decision_id"))
-            .when(ask().expect(other_than("/decision_id", "first")))
+            .when(first_get.capture("first", "/decision_id"))
+            .when(read_document().expect(other_than("/decision_id", "first")))
             .when(first_post.expect(other_than("/decision_id", "first")))
             .when(
-                input
+                post_document
                     .expect(other_than("/decision_id", "first"))
                     .expect(other_than("/decision_id", "second")),
             )

@@ -50,8 +50,8 @@ pub(crate) const RULES: &[Rule] = &[
             .when(get("/v1/data/{ns}/a/0").expect(at("/result")))
             .when(get("/v1/data/{ns}/a/1/b/0").expect(at("/result")))
             .each(["0", "1/b/0"], |scenario, path| {
-                let asked = post(format!("/v1/data/{{ns}}/a/{path}")).json(json!({"input": 1}));
-                scenario.when(asked.expect(at("/result")))
+                let request = post(format!("/v1/data/{{ns}}/a/{path}")).json(json!({"input": 1}));
+                scenario.when(request.expect(at("/result")))
             })
     }),
     Rule::new("other-segment-is-member-name", || {
@@ -66,7 +66,7 @@ pub(crate) const RULES: &[Rule] = &[
             .when(get("/v1/data/{ns}/a/a+b").expect(at("/result")))
             .when(get("/v1/data/{ns}/a/Name").expect(at("/result")))
     }),
-    Rule::new("segment-is-plain-text", || segments(&PLAIN)),
+    Rule::new("segment-is-plain-text", || segments(&UNQUOTED)),
     Rule::new("quoted-segment-is-plain-text", || segments(&QUOTED)),
     Rule::new("segment-is-no-expression", || {
         let hidden = json!({"hidden": HIDDEN, "beside": {"a": 1}});
@@ -75,10 +75,13 @@ pub(crate) const RULES: &[Rule] = &[
             .when(get("/v1/data/{ns}/hidden").expect(at("/result")))
             .each(EXPRESSIONS, |scenario, segment| {
                 let version = |version: &str| format!("/{version}/data/{{ns}}/beside/{segment}");
-                let unread = |step: Step| step.expect(without(HIDDEN)).expect(lacks("/result"));
+                let reveals_nothing =
+                    |step: Step| step.expect(without(HIDDEN)).expect(lacks("/result"));
                 scenario
-                    .when(unread(get(version("v1"))))
-                    .when(unread(post(version("v1")).json(json!({"input": 1}))))
+                    .when(reveals_nothing(get(version("v1"))))
+                    .when(reveals_nothing(
+                        post(version("v1")).json(json!({"input": 1})),
+                    ))
                     .when(
                         post(version("v0"))
                             .json(json!(1))
@@ -97,14 +100,14 @@ pub(crate) const RULES: &[Rule] = &[
             .when(get("/v1/data/{ns}/%C3%A9").expect(at("/result")))
             .when(get("/v1/data/{ns}/%E6%97%A5%E6%9C%AC/%C3%9C").expect(at("/result")))
             .when(get("/v1/data/{ns}/NAME").expect(lacks("/result")))
-            .each(seen(&names), Scenario::when)
+            .each(echo_requests(&names), Scenario::when)
     }),
     Rule::new("integers-kept", || {
         let numbers = json!({"n": [9_007_199_254_740_993_u64, -9_007_199_254_740_993_i64]});
         scenario()
             .when(put("/v1/data/{ns}").json(numbers.clone()).expect(success()))
             .when(get("/v1/data/{ns}").expect(at("/result")))
-            .each(seen(&numbers), Scenario::when)
+            .each(echo_requests(&numbers), Scenario::when)
     }),
     Rule::new("input-document-is-supplied-value", || {
         scenario()
@@ -133,7 +136,7 @@ pub(crate) const RULES: &[Rule] = &[
 ];
 
 /// Names of members that a reference syntax would interpret, and their encodings in a path.
-pub(crate) const PLAIN: [(&str, &str); 9] = [
+pub(crate) const UNQUOTED: [(&str, &str); 9] = [
     ("a[0]", "a%5B0%5D"),
     ("a.b", "a.b"),
     ("a; true", "a%3B%20true"),
@@ -145,7 +148,7 @@ pub(crate) const PLAIN: [(&str, &str); 9] = [
     ("a&b=c+d?#", "a%26b%3Dc%2Bd%3F%23"),
 ];
 
-/// Names like those of [`PLAIN`], with quotes.
+/// Names like those of [`UNQUOTED`], with quotes.
 pub(crate) const QUOTED: [(&str, &str); 3] = [
     ("\"", "%22"),
     ("a\"]", "a%22%5D"),
@@ -197,7 +200,7 @@ fn segments(names: &[(&str, &str)]) -> Scenario {
 }
 
 /// Requests for a rule that returns its input, which is passed by GET and by POST.
-fn seen(input: &Value) -> [Step; 3] {
+fn echo_requests(input: &Value) -> [Step; 3] {
     let encoded = encode(&input.to_string());
     [
         policy("seen := input").expect(success()),

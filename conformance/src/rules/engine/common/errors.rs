@@ -3,7 +3,7 @@
 use crate::rules::engine::policy;
 use crate::rules::engine::root::post::main_decision;
 use crate::rules::engine::v1::compile::filters::tables::{ALL, RED, filter};
-use crate::rules::engine::v1::query::get::asking;
+use crate::rules::engine::v1::query::get::query_path;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -99,8 +99,8 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("query-get-failure", || {
         scenario()
-            .given(get(asking("x = 1")))
-            .when(error_object(get(asking("x ="))))
+            .given(get(query_path("x = 1")))
+            .when(error_object(get(query_path("x ="))))
     }),
     Rule::new("query-post-failure", || {
         scenario()
@@ -179,7 +179,7 @@ pub(crate) const RULES: &[Rule] = &[
             (get("/v1/policies/{ns}"), &[200, 404, 500]),
             (policy("allow if {"), &[200, 400, 500]),
             (delete("/v1/policies/{ns}"), &[200, 400, 404, 500]),
-            (get(asking("1 = 2")), &[200, 400, 500, 501]),
+            (get(query_path("1 = 2")), &[200, 400, 500, 501]),
             (post("/v1/query").json(query.clone()), &[200, 400, 500, 501]),
             (post("/v1/compile").json(query), &[200, 400, 500]),
         ];

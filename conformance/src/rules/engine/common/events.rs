@@ -4,7 +4,7 @@
 //! which distinguishes its events from those of the others.
 
 use crate::rules::engine::policy;
-use crate::rules::engine::v1::query::get::asking;
+use crate::rules::engine::v1::query::get::query_path;
 use crate::scenario::resource_names::encode;
 use crate::scenario::*;
 
@@ -15,7 +15,7 @@ pub(crate) const RULES: &[Rule] = &[
             traced("p", "explain=off", input.clone()),
             traced_get("p", "explain=off", &input),
         ];
-        untraced(data, queried("x = 4711", "explain=off"))
+        untraced(data, query_requests("x = 4711", "explain=off"))
     }),
     Rule::new("absent-has-no-trace", || {
         let input = json!({"alpha": [12], "beta": 3});
@@ -27,7 +27,7 @@ pub(crate) const RULES: &[Rule] = &[
             )),
         ];
         let query = [
-            get(asking("x = 4711")),
+            get(query_path("x = 4711")),
             post("/v1/query").json(json!({"query": "x = 4711"})),
         ];
         untraced(data, query)
@@ -94,7 +94,7 @@ pub(crate) const RULES: &[Rule] = &[
             traced_get("weighed", readable, &input),
             traced("weighed", readable, input),
         ];
-        let query = queried(r#"x = "weighed""#, readable);
+        let query = query_requests(r#"x = "weighed""#, readable);
         scenario()
             .given(policy("weighed if input.alpha > 17"))
             .each(data.into_iter().chain(query), |scenario, step| {
@@ -109,12 +109,15 @@ pub(crate) const RULES: &[Rule] = &[
                     event("Eval").of("expr").holding("alpha").query("body"),
                 ])),
             )
-            .each(queried("x = 4711", "explain=full"), |scenario, step| {
-                scenario.when(step.expect(trace([
-                    event("Enter").of("body").holding(4711).query("body"),
-                    event("Eval").of("expr").holding(4711).query("body"),
-                ])))
-            })
+            .each(
+                query_requests("x = 4711", "explain=full"),
+                |scenario, step| {
+                    scenario.when(step.expect(trace([
+                        event("Enter").of("body").holding(4711).query("body"),
+                        event("Eval").of("expr").holding(4711).query("body"),
+                    ])))
+                },
+            )
     }),
     Rule::new("enter-before-rule", || {
         scenario()
@@ -133,12 +136,15 @@ pub(crate) const RULES: &[Rule] = &[
                 exit().query("body"),
             ])))
             .when(query(COMPARISON, json!({"alpha": 3})).expect(trace_without(exit())))
-            .each(queried("x = 4711", "explain=full"), |scenario, step| {
-                scenario.when(step.expect(trace([
-                    event("Eval").of("expr").holding(4711).query("body"),
-                    event("Exit").of("body").holding(4711).query("body"),
-                ])))
-            })
+            .each(
+                query_requests("x = 4711", "explain=full"),
+                |scenario, step| {
+                    scenario.when(step.expect(trace([
+                        event("Eval").of("expr").holding(4711).query("body"),
+                        event("Exit").of("body").holding(4711).query("body"),
+                    ])))
+                },
+            )
     }),
     Rule::new("exit-after-rule", || {
         let exit = || event("Exit").of("rule").holding("alpha");
@@ -273,8 +279,8 @@ pub(crate) const RULES: &[Rule] = &[
         logged(|step| step.expect(kind("", Kind::Array)))
     }),
     Rule::new("status-is-pushed", || {
-        let told = Check::Differs("/0".into(), json!({}));
-        let received = mock(get("/received/status")).until([told]);
+        let not_empty = Check::Differs("/0".into(), json!({}));
+        let received = mock(get("/received/status")).until([not_empty]);
         scenario()
             .setup("status")
             .when(received.expect(kind("", Kind::Array)))
@@ -330,21 +336,21 @@ fn traced_get(rule: &str, parameters: &str, input: &Value) -> Step {
 }
 
 /// A query without input, by GET and by POST.
-pub(crate) fn queried(text: &str, parameters: &str) -> [Step; 2] {
+pub(crate) fn query_requests(text: &str, parameters: &str) -> [Step; 2] {
     [
-        get(format!("{}&{parameters}", asking(text))),
+        get(format!("{}&{parameters}", query_path(text))),
         post(format!("/v1/query?{parameters}")).json(json!({"query": text})),
     ]
 }
 
 /// Expects that these decisions and queries have a result and no trace.
 fn untraced(data: [Step; 2], query: [Step; 2]) -> Scenario {
-    let told = scenario().given(policy(STEPS));
-    let told = told.each(data, |told, step| {
-        told.when(step.expect(at("/result")).expect(no_trace()))
+    let scenario = scenario().given(policy(STEPS));
+    let scenario = scenario.each(data, |scenario, step| {
+        scenario.when(step.expect(at("/result")).expect(no_trace()))
     });
-    told.each(query, |told, step| {
-        told.when(step.expect(bindings("/result", &["x"])).expect(no_trace()))
+    scenario.each(query, |scenario, step| {
+        scenario.when(step.expect(bindings("/result", &["x"])).expect(no_trace()))
     })
 }
 

@@ -58,8 +58,8 @@ pub(crate) const RULES: &[Rule] = &[
 
 /// Each method of the Data API for one document, from its creation to its removal. `end` is the
 /// suffix of its path.
-fn every_method(end: &str) -> [Step; 6] {
-    let path = format!("/v1/data/{{ns}}{end}");
+fn every_method(suffix: &str) -> [Step; 6] {
+    let path = format!("/v1/data/{{ns}}{suffix}");
     let operations = r#"[{"op": "add", "path": "/added", "value": 2}]"#;
     [
         put(&path).json(json!({"put": 1})).expect(success()),

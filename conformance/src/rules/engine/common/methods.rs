@@ -4,7 +4,7 @@ use crate::rules::engine::health::rule::get::health;
 use crate::rules::engine::policy;
 use crate::rules::engine::root::post::main_decision;
 use crate::rules::engine::v1::compile::filters::tables::{ALL, RED, filter};
-use crate::rules::engine::v1::query::get::asking;
+use crate::rules::engine::v1::query::get::query_path;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -51,7 +51,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("query", || {
         scenario()
-            .given(get(asking("x = 1")))
+            .given(get(query_path("x = 1")))
             .each(["PUT", "PATCH", "DELETE"], |scenario, method| {
                 scenario.when(unlisted(method, "/v1/query"))
             })

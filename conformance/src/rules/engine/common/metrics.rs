@@ -51,26 +51,26 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("only-when-asked", || {
         let documents = scenario().given(put("/v1/data/{ns}/a").json(json!(1)));
-        documents.each(["", "metrics=false"], |scenario, asked| {
-            let to = |path: &str| match asked {
+        documents.each(["", "metrics=false"], |scenario, parameter| {
+            let with_parameter = |path: &str| match parameter {
                 "" => path.to_owned(),
-                _ if path.contains('?') => format!("{path}&{asked}"),
-                _ => format!("{path}?{asked}"),
+                _ if path.contains('?') => format!("{path}&{parameter}"),
+                _ => format!("{path}?{parameter}"),
             };
             let text = module("{ns}", "answer := 42");
             let query = json!({"query": "x = 1"});
             let partial = json!({"query": "input.a == 1"});
             let input = json!({"input": {"who": "alice"}});
             let steps = [
-                get(to("/v1/data/{ns}/a")),
-                post(to("/v1/data/{ns}/a")).json(input),
-                put(to("/v1/data/{ns}/b")).json(json!(2)),
-                delete(to("/v1/data/{ns}/b")),
-                put(to("/v1/policies/{ns}")).text("text/plain", text),
-                delete(to("/v1/policies/{ns}")),
-                get(to("/v1/query?q=x%20%3D%201")),
-                post(to("/v1/query")).json(query),
-                post(to("/v1/compile")).json(partial),
+                get(with_parameter("/v1/data/{ns}/a")),
+                post(with_parameter("/v1/data/{ns}/a")).json(input),
+                put(with_parameter("/v1/data/{ns}/b")).json(json!(2)),
+                delete(with_parameter("/v1/data/{ns}/b")),
+                put(with_parameter("/v1/policies/{ns}")).text("text/plain", text),
+                delete(with_parameter("/v1/policies/{ns}")),
+                get(with_parameter("/v1/query?q=x%20%3D%201")),
+                post(with_parameter("/v1/query")).json(query),
+                post(with_parameter("/v1/compile")).json(partial),
             ];
             scenario.each(steps, |scenario, step| {
                 scenario.when(step.expect(success()).expect(lacks("/metrics")))

@@ -2,7 +2,7 @@
 
 use crate::rules::engine::policy;
 use crate::rules::engine::root::post::main_decision;
-use crate::rules::engine::v1::query::get::asking;
+use crate::rules::engine::v1::query::get::query_path;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -43,7 +43,7 @@ pub(crate) const RULES: &[Rule] = &[
         })
     }),
     Rule::new("query-get", || {
-        only_when_true(scenario(), &asking("x = [1, 2]"), get)
+        only_when_true(scenario(), &query_path("x = [1, 2]"), get)
     }),
     Rule::new("query-post", || {
         only_when_true(scenario(), "/v1/query", |path| {
@@ -69,13 +69,13 @@ pub(crate) const RULES: &[Rule] = &[
 
 /// Expects a pretty-printed response with `pretty=true`, and as many lines with `pretty=false` as
 /// without the parameter.
-fn only_when_true(start: Scenario, path: &str, ask: impl Fn(String) -> Step) -> Scenario {
+fn only_when_true(start: Scenario, path: &str, request: impl Fn(String) -> Step) -> Scenario {
     let with = |value: &str| {
-        let mark = if path.contains('?') { '&' } else { '?' };
-        ask(format!("{path}{mark}pretty={value}"))
+        let separator = if path.contains('?') { '&' } else { '?' };
+        request(format!("{path}{separator}pretty={value}"))
     };
     start
         .when(with("true").expect(pretty()))
-        .given(ask(path.to_owned()).capture_text("plain"))
+        .given(request(path.to_owned()).capture_text("plain"))
         .when(with("false").expect(success()).expect(lines_of("plain")))
 }

@@ -44,14 +44,14 @@ pub(crate) const RULES: &[Rule] = &[
         })
     }),
     Rule::new("bundle-without-revision", || {
-        let mut plain = bundle("limits", "l1");
-        if let Some(manifest) = plain.pointer_mut("/bundle/.manifest") {
+        let mut without_revision = bundle("limits", "l1");
+        if let Some(manifest) = without_revision.pointer_mut("/bundle/.manifest") {
             *manifest = json!({"roots": ["limits"]});
         }
         let revision = |bundle: &str| format!("/provenance/bundles/{bundle}/revision");
         pending()
             .given(put_fixture("rules", bundle("rules", "r1")))
-            .given(put_fixture("limits", plain))
+            .given(put_fixture("limits", without_revision))
             .given(activated())
             .when(
                 get("/v1/data/limits/answer?provenance=true")
@@ -72,10 +72,11 @@ fn with_bundles(judge: impl Fn(Step) -> Step) -> Scenario {
 }
 
 /// Expects this type of one field of the provenance of a read.
-fn provenance(field: &str, of: Kind) -> Scenario {
+fn provenance(field: &str, expected: Kind) -> Scenario {
     scenario()
         .given(put("/v1/data/{ns}/a").json(json!(1)))
         .when(
-            get("/v1/data/{ns}/a?provenance=true").expect(kind(format!("/provenance/{field}"), of)),
+            get("/v1/data/{ns}/a?provenance=true")
+                .expect(kind(format!("/provenance/{field}"), expected)),
         )
 }

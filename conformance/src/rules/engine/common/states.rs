@@ -1,8 +1,8 @@
 //! States
 
 use crate::rules::engine::mock::{
-    activated, bundle, discovered, loaded_alone, not_ok, pending, plugin_not_ok, put_fixture,
-    rules_bundle, taken, with_bundles,
+    activated, bundle, loaded_alone, not_ok, pending, plugin_not_ok, put_discovery_bundle,
+    put_fixture, requests_answered, rules_bundle, with_bundles,
 };
 use crate::rules::engine::module;
 use crate::scenario::*;
@@ -26,7 +26,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("activation-makes-healthy", || {
         pending()
             .given(put_fixture("rules", json!("held")))
-            .given(taken("held", 1))
+            .given(requests_answered("held", 1))
             .when(get("/health?bundles=true").expect(status()))
             .given(put_fixture("rules", bundle("rules", "r1")))
             .given(answer("rules"))
@@ -48,7 +48,7 @@ pub(crate) const RULES: &[Rule] = &[
             .given(activated())
             .when(state())
             .given(put_fixture("rules", json!({"status": 503})))
-            .given(taken("status", 2))
+            .given(requests_answered("status", 2))
             .when(state())
     }),
     Rule::new("plugins-ready-false-before-start", || {
@@ -80,11 +80,11 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .setup("discovery")
             .fresh()
-            .given(discovered(json!({"labels": {"region": "west"}})))
+            .given(put_discovery_bundle(json!({"labels": {"region": "west"}})))
             .given(get("/health?plugins=true").until([Check::Status(200)]))
             .given(readiness())
             .given(get("/health/{ns}_ready").until([Check::Status(200)]))
-            .given(discovered(json!({"bundles": rules_bundle()})))
+            .given(put_discovery_bundle(json!({"bundles": rules_bundle()})))
             .given(not_ok(
                 "no plugin leaves the state OK while it waits for a bundle",
             ))
@@ -100,7 +100,7 @@ pub(crate) const RULES: &[Rule] = &[
         loaded_alone().each(failures, |scenario, (answer, item)| {
             scenario
                 .given(put_fixture("rules", item))
-                .given(taken(answer, 2))
+                .given(requests_answered(answer, 2))
                 .when(get("/health?bundles=true").expect(status()).expect(body()))
                 .when(get("/v1/data/rules/answer").expect(at("/result")))
         })
@@ -122,6 +122,6 @@ fn readiness() -> Step {
 
 /// Waits until the policy of the bundle with this root is active.
 fn answer(root: &str) -> Step {
-    let there = Check::Equals("/result".to_owned(), json!(42));
-    get(format!("/v1/data/{root}/answer")).until([there])
+    let is_active = Check::Equals("/result".to_owned(), json!(42));
+    get(format!("/v1/data/{root}/answer")).until([is_active])
 }

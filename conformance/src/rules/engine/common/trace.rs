@@ -1,6 +1,6 @@
 //! Trace event
 
-use super::events::{COMPARES, STEPS, full, queried, traced};
+use super::events::{COMPARES, STEPS, full, query_requests, traced};
 use crate::rules::engine::policy;
 use crate::scenario::*;
 
@@ -30,18 +30,18 @@ pub(crate) const RULES: &[Rule] = &[
             get("/v1/data/{ns}/s?explain=full"),
             full("s", json!({"alpha": 18})),
         ];
-        let queries = queried("data.{ns}.s = x", "explain=full");
-        let told = scenario()
+        let queries = query_requests("data.{ns}.s = x", "explain=full");
+        let scenario = scenario()
             .given(put("/v1/data/{ns}/facts").json(json!({"beta": [1, 2]})))
             .given(policy(NESTED));
-        let told = told.each(decisions, |told, step| {
-            told.when(step.expect(trace(nested(|outermost| outermost))))
+        let scenario = scenario.each(decisions, |scenario, step| {
+            scenario.when(step.expect(trace(nested(|outermost| outermost))))
         });
-        told.each(queries, |told, step| {
+        scenario.each(queries, |scenario, step| {
             let body = event("Enter").of("body").holding("s").query("query");
             let called = nested(|outermost| outermost.parent("query"));
             let events: Vec<TraceEvent> = [body].into_iter().chain(called).collect();
-            told.when(step.expect(trace(events)))
+            scenario.when(step.expect(trace(events)))
         })
     }),
     Rule::new("type-is-documented", || {

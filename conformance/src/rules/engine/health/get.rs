@@ -1,7 +1,8 @@
 //! GET /health
 
 use crate::rules::engine::mock::{
-    activated, bundle, discovered, pending, plugin_not_ok, put_fixture, taken, with_bundles,
+    activated, bundle, pending, plugin_not_ok, put_discovery_bundle, put_fixture,
+    requests_answered, with_bundles,
 };
 use crate::scenario::*;
 
@@ -17,10 +18,12 @@ pub(crate) const RULES: &[Rule] = &[
         ];
         pending()
             .when(get("/health?bundles=true").expect(status()))
-            .each(both, |told, path| told.when(get(path).expect(status())))
+            .each(both, |scenario, path| {
+                scenario.when(get(path).expect(status()))
+            })
             .given(put_fixture("rules", json!({"text": "no bundle"})))
             .given(put_fixture("limits", bundle("limits", "l1")))
-            .given(taken("text", 2))
+            .given(requests_answered("text", 2))
             .when(get("/health?bundles=true").expect(status()))
             .when(get("/health").expect(status()))
             .given(put_fixture("rules", bundle("rules", "r1")))
@@ -34,7 +37,7 @@ pub(crate) const RULES: &[Rule] = &[
                 put("/shelf/bundles/discovery.tar.gz").json(json!("held")),
             ))
             .when(get("/health?bundles=true").expect(status()))
-            .given(discovered(json!({"labels": {"region": "west"}})))
+            .given(put_discovery_bundle(json!({"labels": {"region": "west"}})))
             .when(activated().expect(status()))
     }),
     Rule::new("plugins-healthy", || healthy("/health?plugins=true")),
@@ -64,11 +67,11 @@ pub(crate) const RULES: &[Rule] = &[
             .when(get("/health?plugins=true&exclude-plugin=status").expect(status()))
             .each(
                 [["bundle", "status"], ["status", "bundle"]],
-                |told, [first, second]| {
+                |scenario, [first, second]| {
                     let path = format!(
                         "/health?plugins=true&exclude-plugin={first}&exclude-plugin={second}"
                     );
-                    told.when(get(path).expect(status()).expect(body()))
+                    scenario.when(get(path).expect(status()).expect(body()))
                 },
             )
     }),
@@ -78,7 +81,7 @@ pub(crate) const RULES: &[Rule] = &[
                 "/health?exclude-plugin=status",
                 "/health?plugins=false&exclude-plugin=status",
             ],
-            |told, path| told.when(get(path).expect(status()).expect(body())),
+            |scenario, path| scenario.when(get(path).expect(status()).expect(body())),
         )
     }),
     Rule::new("unhealthy-has-error-string", || {
@@ -91,24 +94,24 @@ pub(crate) const RULES: &[Rule] = &[
             "unable to perform evaluation",
             "not all configured bundles have been activated",
         ];
-        let said = messages
+        let alternatives = messages
             .map(|text| alternative(text, [Check::Equals("/error".to_owned(), json!(text))]));
-        unhealthy(said.to_vec())
+        unhealthy(alternatives.to_vec())
     }),
 ];
 
 /// Expects one of these responses to the bundle check of a server whose bundles never arrive. The
 /// plugin check may also succeed, because no document says that the plugins are not OK.
-fn unhealthy(said: Vec<Alternative>) -> Scenario {
+fn unhealthy(alternatives: Vec<Alternative>) -> Scenario {
     let healthy = alternative("healthy", [Check::Status(200)]);
-    let or_healthy: Vec<_> = said.iter().cloned().chain([healthy]).collect();
+    let with_healthy: Vec<_> = alternatives.iter().cloned().chain([healthy]).collect();
     pending()
         .when(
             get("/health?bundles=true")
                 .expect(status())
-                .expect(either(said)),
+                .expect(either(alternatives)),
         )
-        .when(get("/health?plugins=true").expect(either(or_healthy)))
+        .when(get("/health?plugins=true").expect(either(with_healthy)))
 }
 
 /// Requests a health rule that does not exist. A server that does not reject the request reports

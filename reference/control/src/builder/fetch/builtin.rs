@@ -26,8 +26,8 @@ pub(super) fn read(
         let message = format!("there is no built-in source `{name}`");
         return Err(BuildError::config(message));
     };
-    let own = std::slice::from_ref(root);
-    let read = directory::read(folder, own, &Selection::default(), quota, cancelled);
+    let only_root = std::slice::from_ref(root);
+    let read = directory::read(folder, only_root, &Selection::default(), quota, cancelled);
     let files = read.map_err(|failure| failure.within(&format!("built-in source `{name}`")))?;
     let files = files.into_iter();
     Ok(files
@@ -37,8 +37,8 @@ pub(super) fn read(
 
 /// Returns the folder of a library below a root, if the name is a plain path to a folder.
 fn folder(name: &str, root: &Path) -> Option<PathBuf> {
-    let is_plain = |segment: &str| !matches!(segment, "" | "." | "..");
-    let plain = name.split('/').all(is_plain) && !name.contains('\0');
-    let path = plain.then(|| root.join(name))?;
+    let is_normal = |segment: &str| !matches!(segment, "" | "." | "..");
+    let is_valid = name.split('/').all(is_normal) && !name.contains('\0');
+    let path = is_valid.then(|| root.join(name))?;
     directory::below(&path, &[root.to_owned()]).filter(|found| found.is_dir())
 }

@@ -125,12 +125,12 @@ impl TlsCert {
             (cert, key) => {
                 let pem = Zeroizing::new(format!("{cert}\n{key}\n"));
                 let identity = Identity::from_pem(pem.as_bytes());
-                let unfit = |_| {
+                let invalid = |_| {
                     refused(
                         "invalid tls_cert and tls_key: expected a certificate and its key in PEM",
                     )
                 };
-                Some(identity.map_err(unfit)?)
+                Some(identity.map_err(invalid)?)
             }
         };
         Ok((authorities, identity))
@@ -149,7 +149,7 @@ impl ResolvedCredentials {
     ///
     /// # Errors
     /// When the secret does not exist or has an invalid value. Reveals nothing of its value.
-    pub(super) fn of(
+    pub(super) fn resolve(
         secrets: &BTreeMap<String, Secret>,
         name: Option<&str>,
         over_http: bool,
@@ -168,10 +168,10 @@ impl ResolvedCredentials {
             BuildError::config(message)
         };
         let mut value: Value = serde_json::from_slice(secret.expose()).map_err(|_| refused())?;
-        let read = Credentials::deserialize(&value).map_err(|_| refused());
+        let parsed = Credentials::deserialize(&value).map_err(|_| refused());
         wipe(&mut value);
         let guard = SecretAllowlist::of(name, secret, over_http).map_err(BuildError::config)?;
-        read.map(|credentials| Some(Self { credentials, guard }))
+        parsed.map(|credentials| Some(Self { credentials, guard }))
     }
 }
 

@@ -27,16 +27,16 @@ pub(super) fn path(definition: &Datasource) -> Result<String, BuildError> {
 /// When the config is invalid, the host is not allowed, or the response is not a JSON document.
 pub(super) async fn fetch(
     definition: &Datasource,
-    held: Option<ResolvedCredentials>,
+    resolved: Option<ResolvedCredentials>,
     hosts: &AllowedHosts,
     limit: u64,
 ) -> Result<Vec<u8>, BuildError> {
-    let none = Map::new();
-    let config = Config::new(definition.config.as_ref().unwrap_or(&none));
+    let empty = Map::new();
+    let config = Config::new(definition.config.as_ref().unwrap_or(&empty));
     let bytes = match definition.kind.as_deref() {
-        Some("http") => http::fetch(&config, held, hosts, limit).await?,
+        Some("http") => http::fetch(&config, resolved, hosts, limit).await?,
         #[cfg(feature = "clouds")]
-        Some("s3") => s3::fetch(&config, held, hosts, limit).await?,
+        Some("s3") => s3::fetch(&config, resolved, hosts, limit).await?,
         #[cfg(not(feature = "clouds"))]
         Some("s3") => {
             let message = "this build does not support type `s3` (feature `clouds`)";

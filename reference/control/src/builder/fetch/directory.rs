@@ -23,18 +23,18 @@ pub(super) fn resolve(path: &Path, roots: &[PathBuf]) -> Result<PathBuf, BuildEr
     if let Some(found) = places.iter().find_map(|place| below(place, roots)) {
         return Ok(found);
     }
-    let (shown, how) = match path.is_absolute() {
+    let (candidates, explanation) = match path.is_absolute() {
         true => (roots, "it has to be below"),
         false => (places.as_slice(), "it was looked for at"),
     };
-    let shown: Vec<String> = shown
+    let candidates: Vec<String> = candidates
         .iter()
         .map(|place| format!("`{}`", place.display()))
         .collect();
     let path = path.display();
-    let places = match shown.is_empty() {
+    let places = match candidates.is_empty() {
         true => ", of which the server was given none (--source-root)".to_owned(),
-        false => format!("; {how} {}", shown.join(", ")),
+        false => format!("; {explanation} {}", candidates.join(", ")),
     };
     Err(BuildError::config(format!(
         "`{path}` is not there or lies outside of the source roots{places}"
@@ -65,8 +65,8 @@ pub(super) fn read(
 ) -> Result<Files, BuildError> {
     let mut files = Files::new();
     let mut steps = Steps::new(quota.entries, cancelled);
-    let mut open = vec![(folder, String::new(), 0)];
-    while let Some((folder, prefix, depth)) = open.pop() {
+    let mut pending = vec![(folder, String::new(), 0)];
+    while let Some((folder, prefix, depth)) = pending.pop() {
         if depth > quota.depth {
             return Err(BuildError::sync(format!("`{prefix}` is nested too deep")));
         }
@@ -78,15 +78,17 @@ pub(super) fn read(
             let Some(name) = name.to_str().filter(|name| *name != GIT) else {
                 continue;
             };
-            let shown = format!("{prefix}{name}");
+            let relative = format!("{prefix}{name}");
             let kind = entry.file_type().map_err(failed)?;
             // Folders that no pattern reaches are not visited: they may contain anything.
-            let leads_on = || selection.reaches(&format!("{shown}/"));
+            let is_reachable = || selection.reaches(&format!("{relative}/"));
             let found = match kind.is_symlink() {
-                true if selection.selects(&shown) || (entry.path().is_dir() && leads_on()) => {
+                true if selection.selects(&relative)
+                    || (entry.path().is_dir() && is_reachable()) =>
+                {
                     below(&entry.path(), roots).ok_or_else(|| {
                         BuildError::config(format!(
-                            "link `{shown}` leads nowhere or out of the operator's folders"
+                            "link `{relative}` leads nowhere or out of the operator's folders"
                         ))
                     })?
                 }
@@ -94,30 +96,30 @@ pub(super) fn read(
                 false => entry.path(),
             };
             if found.is_dir() {
-                if leads_on() {
-                    open.push((found, format!("{shown}/"), depth + 1));
+                if is_reachable() {
+                    pending.push((found, format!("{relative}/"), depth + 1));
                 }
-            } else if selection.selects(&shown) {
-                let bytes = file(&found, &shown, quota).map_err(BuildError::sync)?;
-                files.insert(shown, bytes);
+            } else if selection.selects(&relative) {
+                let bytes = file(&found, &relative, quota).map_err(BuildError::sync)?;
+                files.insert(relative, bytes);
             }
         }
     }
     Ok(files)
 }
 
-fn file(path: &Path, shown: &str, quota: &mut FileQuota) -> Result<Vec<u8>, String> {
-    let failed = |failure: std::io::Error| format!("`{shown}`: {failure}");
+fn file(path: &Path, name: &str, quota: &mut FileQuota) -> Result<Vec<u8>, String> {
+    let failed = |failure: std::io::Error| format!("`{name}`: {failure}");
     // Opening a named pipe would block until it has a writer.
     if !path.is_file() {
-        return Err(format!("`{shown}` is not a file"));
+        return Err(format!("`{name}` is not a file"));
     }
     let file = File::open(path).map_err(failed)?;
     let limit = quota.next();
     let mut bytes = Vec::new();
     let mut reader = file.take(limit.saturating_add(1));
     reader.read_to_end(&mut bytes).map_err(failed)?;
-    quota.charge(shown, bytes.len() as u64)?;
+    quota.charge(name, bytes.len() as u64)?;
     Ok(bytes)
 }
 
@@ -132,14 +134,14 @@ mod tests {
     #[test]
     fn walks_end_when_nobody_waits() -> Result<(), Box<dyn std::error::Error>> {
         let root = tempfile::tempdir()?;
-        let place = |n: usize| root.path().join(n.to_string());
+        let path = |n: usize| root.path().join(n.to_string());
         for n in 0..41 {
-            fs::create_dir(place(n))?;
+            fs::create_dir(path(n))?;
             for link in ["a", "b"] {
-                symlink(place(n + 1), place(n).join(link))?;
+                symlink(path(n + 1), path(n).join(link))?;
             }
         }
-        fs::create_dir(place(41))?;
+        fs::create_dir(path(41))?;
         for (entries, cancelled, expected) in [
             (1000, false, "too many files"),
             (usize::MAX, true, "nobody waits"),
@@ -151,7 +153,7 @@ mod tests {
             });
             let roots = [root.path().to_owned()];
             let all = Selection::default();
-            let found = read(place(0), &roots, &all, &mut quota, &cancelled);
+            let found = read(path(0), &roots, &all, &mut quota, &cancelled);
             let found = format!("{found:?}");
             assert!(found.contains(expected), "{found}");
         }

@@ -8,7 +8,7 @@ use super::BuildError;
 /// make the walk of a few files endless.
 #[derive(Debug)]
 pub(super) struct Steps<'c> {
-    left: usize,
+    remaining: usize,
     cancelled: &'c AtomicBool,
 }
 
@@ -16,7 +16,7 @@ impl<'c> Steps<'c> {
     /// Limits a walk to a number of entries, until it is cancelled.
     pub(super) fn new(entries: usize, cancelled: &'c AtomicBool) -> Self {
         Self {
-            left: entries,
+            remaining: entries,
             cancelled,
         }
     }
@@ -29,8 +29,9 @@ impl<'c> Steps<'c> {
         if self.cancelled.load(Ordering::Relaxed) {
             return Err(BuildError::sync("nobody waits for the files any more"));
         }
-        let left = self.left.checked_sub(1);
-        self.left = left.ok_or_else(|| BuildError::sync("there are too many files to look at"))?;
+        let remaining = self.remaining.checked_sub(1);
+        self.remaining =
+            remaining.ok_or_else(|| BuildError::sync("there are too many files to look at"))?;
         Ok(())
     }
 }

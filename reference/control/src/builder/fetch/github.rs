@@ -25,11 +25,11 @@ use crate::secret_allowlist::SecretAllowlist;
 const LEEWAY: Duration = Duration::from_secs(60);
 
 /// Validity of a request for a token.
-const VALID: Duration = Duration::from_secs(120);
+const TOKEN_LIFETIME: Duration = Duration::from_secs(120);
 
 /// Time for which a token is reused across builds, as GitHub limits the number of tokens per hour.
 /// Tokens are valid for an hour.
-const REUSED: Duration = Duration::from_secs(600);
+const TOKEN_REUSE: Duration = Duration::from_secs(600);
 
 /// Cached tokens and their times of issue, by the digest of the request parameters.
 type Tokens = HashMap<[u8; 32], (Zeroizing<String>, Instant)>;
@@ -82,7 +82,7 @@ async fn cached_or_new_token(
 /// Returns a cached token that is recent enough.
 fn cached_token(key: &[u8; 32]) -> Option<String> {
     let mut tokens = TOKENS.lock().unwrap_or_else(PoisonError::into_inner);
-    tokens.retain(|_, (_, since)| since.elapsed() < REUSED);
+    tokens.retain(|_, (_, issued)| issued.elapsed() < TOKEN_REUSE);
     tokens.get(key).map(|(token, _)| token.to_string())
 }
 
@@ -111,10 +111,10 @@ async fn request_token(
     let installation = app.installation_id;
     let url = format!("{api}/app/installations/{installation}/access_tokens");
     let url = http::address(&url, "the address of the GitHub App's tokens", hosts)?;
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let request = http::client(None)?
         .post(url)
-        .bearer_auth(sign_token(app, since.map_err(BuildError::sync)?)?)
+        .bearer_auth(sign_token(app, now.map_err(BuildError::sync)?)?)
         .header(ACCEPT, "application/vnd.github+json");
     Ok(http::send_for_json::<TokenResponse>(request).await?.token)
 }
@@ -128,7 +128,7 @@ fn sign_token(app: &GithubApp, now: Duration) -> Result<String, BuildError> {
     let signer = key.choose_scheme(&[SignatureScheme::RSA_PKCS1_SHA256]);
     let claims = json!({
         "iat": now.saturating_sub(LEEWAY).as_secs(),
-        "exp": (now + VALID).as_secs(),
+        "exp": (now + TOKEN_LIFETIME).as_secs(),
         "iss": app.integration_id.to_string(),
     });
     let header = json!({"alg": "RS256", "typ": "JWT"});
@@ -213,8 +213,8 @@ mod tests {
             match (&token, expected) {
                 (Ok(token), Ok(expected)) => assert_eq!(token, expected),
                 (Err(failure), Err(expected)) => {
-                    let shown = format!("{failure:?}");
-                    assert!(shown.contains(expected), "{shown}");
+                    let message = format!("{failure:?}");
+                    assert!(message.contains(expected), "{message}");
                     continue;
                 }
                 other => return Err(format!("{other:?}").into()),
@@ -228,8 +228,8 @@ mod tests {
                 return Err(format!("{requests:?}").into());
             };
             let head = text(request);
-            let asked = "POST /app/installations/34/access_tokens HTTP/1.1\r\n";
-            assert!(head.starts_with(asked), "{head}");
+            let request_line = "POST /app/installations/34/access_tokens HTTP/1.1\r\n";
+            assert!(head.starts_with(request_line), "{head}");
             let token = head.split("authorization: Bearer ").nth(1);
             let token = token.and_then(|rest| rest.lines().next());
             let token = token.ok_or("no token")?;

@@ -15,17 +15,17 @@ use crate::allowed_hosts::AllowedHosts;
 use crate::secret_allowlist::SecretAllowlist;
 
 /// Maximum number of redirects that a request follows.
-const REDIRECTS: usize = 5;
+const MAX_REDIRECTS: usize = 5;
 
 /// Maximum size of a token response, in bytes.
-const TOKEN: u64 = 1 << 20;
+const MAX_TOKEN_BYTES: u64 = 1 << 20;
 
 /// User agent; some servers refuse requests without one.
 const USER_AGENT: &str = concat!("reference/", env!("CARGO_PKG_VERSION"));
 
 /// Headers that determine the target or the framing of a request. Setting them could reach a server
 /// other than the allowed one, or smuggle a second request.
-const FRAMING: &[&str] = &[
+const FRAMING_HEADERS: &[&str] = &[
     "connection",
     "content-length",
     "expect",
@@ -41,7 +41,7 @@ const FRAMING: &[&str] = &[
 ];
 
 /// Timeout for connecting.
-const CONNECT: Duration = Duration::from_secs(20);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Fetches the body of a response.
 ///
@@ -50,12 +50,12 @@ const CONNECT: Duration = Duration::from_secs(20);
 /// success or longer than `limit` bytes.
 pub(super) async fn fetch(
     config: &Config<'_>,
-    held: Option<ResolvedCredentials>,
+    resolved: Option<ResolvedCredentials>,
     hosts: &AllowedHosts,
     limit: u64,
 ) -> Result<Vec<u8>, BuildError> {
     let mut url = address(config.required("url")?, "config.url", hosts)?;
-    let (credentials, guard) = match held {
+    let (credentials, guard) = match resolved {
         Some(ResolvedCredentials { credentials, guard }) => (Some(credentials), Some(guard)),
         None => (None, None),
     };
@@ -128,7 +128,7 @@ pub(super) async fn fetch(
 /// # Errors
 /// When it is not an http or https URL, contains a user or password, or its host is not allowed.
 pub(super) fn address(text: &str, what: &str, hosts: &AllowedHosts) -> Result<Url, BuildError> {
-    let url = Url::parse(text).map_err(|why| BuildError::config(format!("{what}: {why}")))?;
+    let url = Url::parse(text).map_err(|error| BuildError::config(format!("{what}: {error}")))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(BuildError::config(format!(
             "{what} must begin with http:// or https://"
@@ -158,7 +158,7 @@ pub(super) fn client(tls: Option<&TlsCert>) -> Result<Client, BuildError> {
             )
         };
         let first = attempt.previous().first().map(origin);
-        if attempt.previous().len() > REDIRECTS {
+        if attempt.previous().len() > MAX_REDIRECTS {
             attempt.error("too many redirections")
         } else if first == Some(origin(attempt.url())) {
             attempt.follow()
@@ -170,7 +170,7 @@ pub(super) fn client(tls: Option<&TlsCert>) -> Result<Client, BuildError> {
         .redirect(policy)
         .referer(false)
         .user_agent(USER_AGENT)
-        .connect_timeout(CONNECT);
+        .connect_timeout(CONNECT_TIMEOUT);
     if let Some(tls) = tls {
         let (authorities, identity) = tls.read()?;
         if !authorities.is_empty() {
@@ -200,7 +200,10 @@ fn header(request: RequestBuilder, name: &str, value: &str) -> Result<RequestBui
 
 /// Refuses a header that only the server itself may set.
 pub(super) fn check_header(name: &str) -> Result<(), BuildError> {
-    match FRAMING.iter().any(|own| name.eq_ignore_ascii_case(own)) {
+    match FRAMING_HEADERS
+        .iter()
+        .any(|reserved| name.eq_ignore_ascii_case(reserved))
+    {
         true => Err(BuildError::config(format!("header `{name}` cannot be set"))),
         false => Ok(()),
     }
@@ -247,23 +250,23 @@ async fn token(
     guard: Option<&SecretAllowlist>,
     hosts: &AllowedHosts,
 ) -> Result<String, BuildError> {
-    let guarded = |text: &str, what: &str| {
+    let check_address = |text: &str, what: &str| {
         let url = address(text, what, hosts)?;
         let checked = guard.map_or(Ok(()), |guard| guard.check_url(&url));
-        checked.map_err(|why| BuildError::config(format!("{what}: {why}")))?;
+        checked.map_err(|reason| BuildError::config(format!("{what}: {reason}")))?;
         Ok::<Url, BuildError>(url)
     };
     let mut endpoint = secret.token_endpoint.clone();
     if endpoint.is_empty() {
         let issuer = secret.issuer.trim_end_matches('/');
-        let about = format!("{issuer}/.well-known/openid-configuration");
+        let discovery = format!("{issuer}/.well-known/openid-configuration");
         // The discovery document determines where the secret is sent, so its host is checked, too.
-        let about = guarded(&about, "issuer")?;
-        endpoint = send_for_json::<TokenResponse>(client.get(about))
+        let discovery = check_address(&discovery, "issuer")?;
+        endpoint = send_for_json::<TokenResponse>(client.get(discovery))
             .await?
             .token_endpoint;
     }
-    let endpoint = guarded(&endpoint, "token_endpoint")?;
+    let endpoint = check_address(&endpoint, "token_endpoint")?;
     let escape = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
     let mut form = "grant_type=client_credentials".to_owned();
     if !secret.scopes.is_empty() {
@@ -288,7 +291,7 @@ async fn token(
 pub(super) async fn send_for_json<T: DeserializeOwned>(
     request: RequestBuilder,
 ) -> Result<T, BuildError> {
-    let bytes = body(send(request).await?, TOKEN).await?;
+    let bytes = body(send(request).await?, MAX_TOKEN_BYTES).await?;
     let refused =
         |_| BuildError::sync("the answer about tokens is not the JSON object it should be");
     serde_json::from_slice(&bytes).map_err(refused)

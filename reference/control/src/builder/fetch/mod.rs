@@ -70,7 +70,7 @@ impl<'j> Fetcher<'j> {
     ) -> Result<Self, BuildError> {
         http_server::tls_provider::install();
         let hosts = AllowedHosts::read(&access.hosts);
-        let hosts = hosts.map_err(|why| BuildError::config(format!("allowed hosts: {why}")))?;
+        let hosts = hosts.map_err(|error| BuildError::config(format!("allowed hosts: {error}")))?;
         let repositories = repository::folder(work_dir, &job.name);
         repository::remove_keys(&repositories);
         Ok(Self {
@@ -102,38 +102,38 @@ impl<'j> Fetcher<'j> {
         pin: Option<&str>,
     ) -> Result<Fetched, BuildError> {
         let mut fetched = Fetched::default();
-        let mut own = Files::new();
+        let mut hashed = Files::new();
         let source = &input.definition;
         if let Some(builtin) = source.builtin.as_deref().filter(|name| !name.is_empty()) {
             fetched.layers.push(self.builtin(builtin).await?);
         }
         let paths = source.paths.as_deref().unwrap_or_default();
         let directory = source.directory.as_deref().filter(|path| !path.is_empty());
-        if let Some(place) = directory.or((!paths.is_empty()).then_some(".")) {
+        if let Some(path_name) = directory.or((!paths.is_empty()).then_some(".")) {
             let mut selection = selection(paths, &[])?;
             if directory.is_some() {
                 selection = selection.with_manifest();
             }
-            let layer = self.directory(place, selection.clone()).await?;
+            let layer = self.directory(path_name, selection.clone()).await?;
             check_all_matched(&selection, "paths")?;
-            self.add_hashed(&mut own, &layer);
+            self.add_hashed(&mut hashed, &layer);
             fetched.layers.push(layer);
         }
         if let Some(files) = &source.files {
             let embedded = files
                 .read()
-                .map_err(|why| BuildError::config(why.under("files")))?;
+                .map_err(|error| BuildError::config(error.under("files")))?;
             let embedded = self.within_quota(embedded)?;
-            self.add_hashed(&mut own, &embedded);
+            self.add_hashed(&mut hashed, &embedded);
             fetched.layers.push(embedded);
         }
         if let Some(git) = &source.git
             && let Some(repo) = git.repo.as_deref().filter(|repo| !repo.is_empty())
         {
             let commit = pin.or(git.commit.as_deref());
-            let read = self.repository((name, input), repo, git, commit).await;
-            (self.synced)(name, read.is_ok());
-            let (layer, commit) = read?;
+            let checkout = self.repository((name, input), repo, git, commit).await;
+            (self.synced)(name, checkout.is_ok());
+            let (layer, commit) = checkout?;
             fetched.layers.push(layer);
             fetched.origins.commit = Some(commit);
         }
@@ -141,8 +141,8 @@ impl<'j> Fetcher<'j> {
         let pushed = pushed.map(|(path, text)| (path.clone(), text.clone().into_bytes()));
         let pushed = self.within_quota(pushed)?;
         if self.hashes {
-            self.add_hashed(&mut own, &pushed);
-            fetched.origins.files = revision::hash(&own);
+            self.add_hashed(&mut hashed, &pushed);
+            fetched.origins.files = revision::hash(&hashed);
         }
         fetched.layers.push(pushed);
         let mut documents = Files::new();
@@ -175,19 +175,19 @@ impl<'j> Fetcher<'j> {
         &mut self,
         files: impl IntoIterator<Item = (String, Vec<u8>)>,
     ) -> Result<Files, BuildError> {
-        let mut taken = Files::new();
+        let mut accepted = Files::new();
         for (path, bytes) in files {
-            let room = self.quota.charge(&path, bytes.len() as u64);
-            room.map_err(BuildError::sync)?;
-            taken.insert(path, bytes);
+            let charged = self.quota.charge(&path, bytes.len() as u64);
+            charged.map_err(BuildError::sync)?;
+            accepted.insert(path, bytes);
         }
-        Ok(taken)
+        Ok(accepted)
     }
 
     /// Retains files for their hash, if hashes are needed.
-    fn add_hashed(&self, own: &mut Files, files: &Files) {
+    fn add_hashed(&self, hashed: &mut Files, files: &Files) {
         if self.hashes {
-            own.extend(files.clone());
+            hashed.extend(files.clone());
         }
     }
 
@@ -212,11 +212,11 @@ impl<'j> Fetcher<'j> {
         read: impl FnOnce(&mut FileQuota, &AtomicBool) -> Result<Files, BuildError> + Send + 'static,
     ) -> Result<Files, BuildError> {
         let mut quota = self.quota.clone();
-        let done = blocking(self.access.limits.fetch, move |cancelled| {
+        let work = blocking(self.access.limits.fetch, move |cancelled| {
             let files = read(&mut quota, cancelled)?;
             Ok((files, quota))
         });
-        let (files, quota) = done.await?;
+        let (files, quota) = work.await?;
         self.quota = quota;
         Ok(files)
     }
@@ -227,8 +227,11 @@ impl<'j> Fetcher<'j> {
         definition: &Datasource,
     ) -> Result<Vec<u8>, BuildError> {
         let over_http = self.access.secrets_over_http;
-        let resolved =
-            ResolvedCredentials::of(&input.secrets, definition.credentials.as_deref(), over_http)?;
+        let resolved = ResolvedCredentials::resolve(
+            &input.secrets,
+            definition.credentials.as_deref(),
+            over_http,
+        )?;
         let limit = self.quota.next();
         let fetch = datasource::fetch(definition, resolved, &self.hosts, limit);
         let time = self.access.limits.fetch;
@@ -236,8 +239,8 @@ impl<'j> Fetcher<'j> {
         let bytes = fetched.unwrap_or_else(|_| Err(BuildError::sync(timeout_message(time))));
         let name = definition.name.as_deref().unwrap_or_default();
         let bytes = bytes.map_err(|failure| datasource::within(name, failure))?;
-        let taken = self.quota.charge(name, bytes.len() as u64);
-        taken.map_err(BuildError::sync)?;
+        let charged = self.quota.charge(name, bytes.len() as u64);
+        charged.map_err(BuildError::sync)?;
         Ok(bytes)
     }
 
@@ -258,26 +261,26 @@ impl Fetched {
         if self.transforms.is_empty() {
             return Ok(self);
         }
-        let refused = |why: String| BuildError::transform(format!("source `{name}`: {why}"));
+        let refused = |reason: String| BuildError::transform(format!("source `{name}`: {reason}"));
         let Some(mut documents) = self.layers.pop() else {
             return Ok(self);
         };
-        let (policies, longest, budget) = (limits.policies, limits.file, Arc::clone(budget));
+        let (policies, max_bytes, budget) = (limits.policies, limits.file, Arc::clone(budget));
         let transformed = blocking::run(limits.work, move |cancelled| {
-            let world = TransformContext {
+            let context = TransformContext {
                 others: &self.layers,
                 policies,
-                longest,
+                max_bytes,
                 budget: &budget,
                 cancelled,
             };
-            transform::run(&self.transforms, &world, &mut documents)?;
+            transform::run(&self.transforms, &context, &mut documents)?;
             self.layers.push(documents);
             Ok(self)
         });
         let transformed = transformed
             .await
-            .map_err(|lost| refused(lost.to_string()))?;
+            .map_err(|failure| refused(failure.to_string()))?;
         transformed.map_err(refused)
     }
 }
@@ -318,8 +321,8 @@ async fn blocking<T: Send + 'static>(
     limit: Duration,
     work: impl FnOnce(&Arc<AtomicBool>) -> Result<T, BuildError> + Send + 'static,
 ) -> Result<T, BuildError> {
-    let done = blocking::run(limit, work).await;
-    done.map_err(BuildError::sync)?
+    let result = blocking::run(limit, work).await;
+    result.map_err(BuildError::sync)?
 }
 
 fn timeout_message(limit: Duration) -> String {

@@ -32,7 +32,7 @@ impl Fetcher<'_> {
         let included = definition.included_files.as_deref().unwrap_or_default();
         let excluded = definition.excluded_files.as_deref().unwrap_or_default();
         let selection = selection(included, excluded)?;
-        let wanted = git::GitSpec::new(
+        let spec = git::GitSpec::new(
             definition.reference.as_deref(),
             commit,
             definition.path.as_deref(),
@@ -46,20 +46,20 @@ impl Fetcher<'_> {
             source: source.to_owned(),
             repo: repo.to_owned(),
             credentials,
-            kept: self.repositories.clone(),
+            repositories: self.repositories.clone(),
             access: self.access.clone(),
             hosts: self.hosts.clone(),
         };
         let mut quota = self.quota.clone();
-        let read = blocking(self.access.limits.fetch, move |cancelled| {
-            let read = reader.read(origin, wanted, &mut quota, cancelled)?;
-            Ok((read, quota))
+        let checkout = blocking(self.access.limits.fetch, move |cancelled| {
+            let checkout = reader.read(origin, spec, &mut quota, cancelled)?;
+            Ok((checkout, quota))
         });
-        let (read, quota) = read.await?;
+        let (checkout, quota) = checkout.await?;
         check_all_matched(&selection, "git.included_files")?;
         self.quota = quota;
-        self.used.extend(read.folders.into_keys());
-        Ok((read.files, read.commit))
+        self.used.extend(checkout.folders.into_keys());
+        Ok((checkout.files, checkout.commit))
     }
 
     /// Returns the credentials for a repository; its submodules use them only on the same host,
@@ -71,8 +71,11 @@ impl Fetcher<'_> {
         definition: &Git,
     ) -> Result<Option<Credentials>, BuildError> {
         let over_http = self.access.secrets_over_http;
-        let resolved =
-            ResolvedCredentials::of(&input.secrets, definition.credentials.as_deref(), over_http)?;
+        let resolved = ResolvedCredentials::resolve(
+            &input.secrets,
+            definition.credentials.as_deref(),
+            over_http,
+        )?;
         let (Some(ResolvedCredentials { credentials, guard }), git::Origin::Remote(url)) =
             (resolved, origin)
         else {
@@ -81,7 +84,7 @@ impl Fetcher<'_> {
         let is_private = !matches!(url.scheme, gix::url::Scheme::Http);
         let host = url.host().unwrap_or_default();
         let checked = guard.check(is_private, host, url.port_or_default());
-        checked.map_err(|why| BuildError::config(format!("git: {why}")))?;
+        checked.map_err(|reason| BuildError::config(format!("git: {reason}")))?;
         let Credentials::GithubApp(app) = &credentials else {
             return Ok(Some(credentials));
         };

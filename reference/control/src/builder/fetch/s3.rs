@@ -12,7 +12,7 @@ use crate::allowed_hosts::AllowedHosts;
 use crate::storage_client::{NoRedirects, is_plain, retries};
 
 /// Default region.
-const REGION: &str = "us-east-1";
+const DEFAULT_REGION: &str = "us-east-1";
 
 /// Fetches an object of at most `limit` bytes.
 ///
@@ -21,14 +21,14 @@ const REGION: &str = "us-east-1";
 /// fetched.
 pub(super) async fn fetch(
     config: &Config<'_>,
-    held: Option<ResolvedCredentials>,
+    resolved: Option<ResolvedCredentials>,
     hosts: &AllowedHosts,
     limit: u64,
 ) -> Result<Vec<u8>, BuildError> {
     let bucket = check_name("bucket", config.required("bucket")?)?;
     let key = Path::parse(config.required("key")?).map_err(BuildError::config)?;
     let region = match config.text("region")? {
-        "" => REGION,
+        "" => DEFAULT_REGION,
         region => check_name("region", region)?,
     };
     let endpoint = match config.text("endpoint")? {
@@ -46,8 +46,8 @@ pub(super) async fn fetch(
             "config.endpoint must have no query and no fragment",
         ));
     }
-    if let Some(held) = &held {
-        held.guard.check_url(&url).map_err(BuildError::config)?;
+    if let Some(resolved) = &resolved {
+        resolved.guard.check_url(&url).map_err(BuildError::config)?;
     }
     let builder = AmazonS3Builder::new()
         .with_bucket_name(bucket)
@@ -57,7 +57,7 @@ pub(super) async fn fetch(
         .with_allow_http(url.scheme() == "http")
         .with_retry(retries())
         .with_http_connector(NoRedirects);
-    let builder = match held.map(|held| held.credentials) {
+    let builder = match resolved.map(|resolved| resolved.credentials) {
         // The server's own identity must not be used.
         None => builder.with_skip_signature(true),
         Some(Credentials::AwsAuth {

@@ -24,9 +24,9 @@ pub(super) fn rewrite(
         return Ok(Some(module));
     }
     if !moved.first().is_some_and(|first| mount::is_name(first)) {
-        let called = mount::package(&moved);
+        let new_name = mount::package(&moved);
         return Err(format!(
-            "{}: the package cannot be called `{called}`; a prefix that begins with a name helps",
+            "{}: the package cannot be called `{new_name}`; a prefix that begins with a name helps",
             module.file
         ));
     }
@@ -38,7 +38,7 @@ pub(super) fn rewrite(
     for reference in references(&module) {
         rewriter.reference(reference, 0)?;
     }
-    rewriter.bare_branches()?;
+    rewriter.unbraced_branches()?;
     let text = rewriter.text()?;
     rewriter.check(&text, &moved).map(Some)
 }
@@ -82,35 +82,35 @@ struct Rewriter<'m> {
     version: Version,
     mount: &'m Mount,
     /// Names and paths of imports of documents above the moved path.
-    above: HashMap<String, Vec<String>>,
+    prefix_imports: HashMap<String, Vec<String>>,
     /// Replacements by the start offset of the replaced range, with its end offset.
     edits: BTreeMap<usize, (usize, String)>,
 }
 
 impl<'m> Rewriter<'m> {
     fn new(module: &'m Module, version: Version, mount: &'m Mount) -> Result<Self, String> {
-        let mut above = HashMap::new();
+        let mut prefix_imports = HashMap::new();
         for import in &module.imports {
             if let (Some(name), Some(path)) = (name(import), imported(import))
                 && path.len() < mount.from.len()
                 && !path.is_empty()
                 && mount.from.starts_with(&path)
             {
-                above.insert(name, path);
+                prefix_imports.insert(name, path);
             }
         }
         // A bare name may be a variable that shadows the import.
-        let mut alone = None;
+        let mut direct_use = None;
         reference_walk::terms(module, |term| {
             if let TermValue::Var(name) = &term.value
-                && above.contains_key(&*name.0)
+                && prefix_imports.contains_key(&*name.0)
             {
-                alone = Some((name, &term.location));
+                direct_use = Some((name, &term.location));
             }
         });
-        match alone {
-            Some((name, at)) => Err(format!(
-                "{at:?}: `{}` is imported and used by itself, so that `{}` cannot be moved; import that instead",
+        match direct_use {
+            Some((name, location)) => Err(format!(
+                "{location:?}: `{}` is imported and used by itself, so that `{}` cannot be moved; import that instead",
                 name.0,
                 mount::display(&mount.from)
             )),
@@ -118,7 +118,7 @@ impl<'m> Rewriter<'m> {
                 module,
                 version,
                 mount,
-                above,
+                prefix_imports,
                 edits: BTreeMap::new(),
             }),
         }
@@ -165,8 +165,8 @@ impl<'m> Rewriter<'m> {
     }
 
     /// Parses bodies without locations separately, to rewrite their references.
-    fn bare_branches(&mut self) -> Result<(), String> {
-        for (start, end) in reference_walk::bare_branches(self.module) {
+    fn unbraced_branches(&mut self) -> Result<(), String> {
+        for (start, end) in reference_walk::unbraced_branches(self.module) {
             let text = self.module.text.get(start..end).unwrap_or_default();
             let body = text.trim_start().strip_prefix("if").unwrap_or_default();
             // Such bodies only exist with the keywords of version 1, whatever the module's version
@@ -190,7 +190,7 @@ impl<'m> Rewriter<'m> {
 
     /// Rewrites a reference whose locations are relative to the offset `base`.
     fn reference(&mut self, reference: &Ref, base: usize) -> Result<(), String> {
-        let Some((moved, taken)) = self.replacement(reference) else {
+        let Some((moved, consumed)) = self.replacement(reference) else {
             return Ok(());
         };
         let Some(first) = reference.first() else {
@@ -199,12 +199,12 @@ impl<'m> Rewriter<'m> {
         // The parser copies some nodes and gives the copies the location of what they represent;
         // the originals have their own.
         let start = base + first.location.offset as usize;
-        let begins = self.module.text.get(start..).unwrap_or_default();
-        if !head(reference).is_some_and(|head| begins.starts_with(head)) {
+        let source_text = self.module.text.get(start..).unwrap_or_default();
+        if !head(reference).is_some_and(|head| source_text.starts_with(head)) {
             return Ok(());
         }
-        let last = reference.get(taken).unwrap_or(first);
-        let end = match taken {
+        let last = reference.get(consumed).unwrap_or(first);
+        let end = match consumed {
             0 => start + first.location.length as usize,
             _ => self.end(last, base)?,
         };
@@ -215,14 +215,14 @@ impl<'m> Rewriter<'m> {
     /// Returns the replacement for the prefix of a reference, and the number of segments replaced.
     fn replacement(&self, reference: &Ref) -> Option<(Vec<String>, usize)> {
         let head = head(reference)?;
-        let above = match head {
+        let prefix = match head {
             "data" => &[] as &[String],
-            name => self.above.get(name)?,
+            name => self.prefix_imports.get(name)?,
         };
-        let taken = self.mount.from.len() - above.len();
-        let steps = path(reference.iter().skip(1).take(taken));
-        let moved = self.mount.mounted(&[above, steps.as_slice()].concat())?;
-        Some((moved, taken))
+        let consumed = self.mount.from.len() - prefix.len();
+        let steps = path(reference.iter().skip(1).take(consumed));
+        let moved = self.mount.mounted(&[prefix, steps.as_slice()].concat())?;
+        Some((moved, consumed))
     }
 
     /// Returns the offset after a segment, including its closing bracket.
@@ -231,15 +231,15 @@ impl<'m> Rewriter<'m> {
         let end = start + step.location.length as usize;
         let text = &self.module.text;
         let written = text.get(start..end).unwrap_or_default();
-        let is_plain = |name: &str| written == name;
+        let is_verbatim = |name: &str| written == name;
         match &step.value {
-            TermValue::String(name) if is_plain(name) => Ok(end),
-            TermValue::Var(name) if is_plain(&name.0) => Ok(end),
+            TermValue::String(name) if is_verbatim(name) => Ok(end),
+            TermValue::Var(name) if is_verbatim(&name.0) => Ok(end),
             _ => {
                 let rest = text.get(end..).unwrap_or_default();
-                let behind = rest.trim_start();
-                match behind.strip_prefix(']') {
-                    Some(_) => Ok(end + (rest.len() - behind.len()) + 1),
+                let trimmed = rest.trim_start();
+                match trimmed.strip_prefix(']') {
+                    Some(_) => Ok(end + (rest.len() - trimmed.len()) + 1),
                     None => Err(self.not_movable(&step.location)),
                 }
             }
@@ -247,8 +247,10 @@ impl<'m> Rewriter<'m> {
     }
 
     /// Returns the error for source text that cannot be rewritten.
-    fn not_movable(&self, at: &Location) -> String {
-        format!("{at:?}: what stands here cannot be moved; write it without comments and brackets")
+    fn not_movable(&self, location: &Location) -> String {
+        format!(
+            "{location:?}: what stands here cannot be moved; write it without comments and brackets"
+        )
     }
 
     /// Applies the edits.
@@ -257,8 +259,10 @@ impl<'m> Rewriter<'m> {
         let mut text = String::with_capacity(old.len() + 64 * self.edits.len());
         let mut from = 0;
         for (start, (end, new)) in &self.edits {
-            let kept = old.get(from..*start);
-            text.push_str(kept.ok_or_else(|| self.not_movable(&self.module.package.location))?);
+            let unchanged = old.get(from..*start);
+            text.push_str(
+                unchanged.ok_or_else(|| self.not_movable(&self.module.package.location))?,
+            );
             text.push_str(new);
             from = *end;
         }
@@ -271,13 +275,13 @@ impl<'m> Rewriter<'m> {
         let id = &self.module.file;
         let module = Module::parse_as(id, text, self.version);
         let module = module.map_err(|errors| errors.to_string())?;
-        let mut wanted: Vec<_> = references(self.module)
+        let mut expected: Vec<_> = references(self.module)
             .into_iter()
             .filter_map(|reference| {
                 let steps = path(reference.iter().skip(1));
                 match (self.replacement(reference), head(reference)) {
-                    (Some((moved, taken)), _) => {
-                        Some([moved.as_slice(), steps.get(taken..).unwrap_or_default()].concat())
+                    (Some((moved, consumed)), _) => {
+                        Some([moved.as_slice(), steps.get(consumed..).unwrap_or_default()].concat())
                     }
                     (None, Some("data")) => Some(steps),
                     (None, _) => None,
@@ -289,9 +293,9 @@ impl<'m> Rewriter<'m> {
             .filter(|reference| head(reference) == Some("data"))
             .map(|reference| path(reference.iter().skip(1)))
             .collect();
-        wanted.sort_unstable();
+        expected.sort_unstable();
         found.sort_unstable();
-        match wanted == found && self::package(&module) == package {
+        match expected == found && self::package(&module) == package {
             true => Ok(module),
             false => Err(format!(
                 "{id}: its references to `{}` cannot be moved",

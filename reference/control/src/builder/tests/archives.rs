@@ -2,14 +2,14 @@
 
 use std::error::Error;
 
-use super::{TestFolders, plain};
+use super::{TestFolders, dedent};
 
 #[tokio::test]
 async fn definitions_make_archives() -> Result<(), Box<dyn Error>> {
     for (note, job, expected) in CASES {
-        let world = TestFolders::new()?;
-        let found = world.listing(job).await?;
-        assert_eq!(found, plain(expected), "{note}");
+        let fixture = TestFolders::new()?;
+        let found = fixture.listing(job).await?;
+        assert_eq!(found, dedent(expected), "{note}");
     }
     Ok(())
 }

@@ -30,20 +30,20 @@ fn config(
 
 #[tokio::test]
 async fn certificates_are_checked_and_shown() -> Result<(), Box<dyn Error>> {
-    let world = TestFolders::new()?;
-    let served = world.folder.path().join("served");
+    let fixture = TestFolders::new()?;
+    let served = fixture.folder.path().join("served");
     repository(&served.join("repo"))?;
-    let own = || rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]);
-    let (server, client, other) = (own()?, own()?, own()?);
+    let generate = || rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]);
+    let (server, client, other) = (generate()?, generate()?, generate()?);
     let serving = server_with(&served, Some(config(&server, &client)?)).await?;
     let address = serving.address();
-    let [trusted, cert, strange] = [&server, &client, &other].map(|of| of.cert.pem());
-    let [key, strange_key] = [&client, &other].map(|of| of.signing_key.serialize_pem());
+    let [trusted, cert, untrusted] = [&server, &client, &other].map(|pair| pair.cert.pem());
+    let [key, untrusted_key] = [&client, &other].map(|pair| pair.signing_key.serialize_pem());
     let refused = "SYNC SYNC_FAILED: source `a`: ";
     for (root_ca, tls_cert, tls_key, expected) in [
         (&trusted, &cert, &key, "/data.json {"),
-        (&strange, &cert, &key, refused),
-        (&trusted, &strange, &strange_key, refused),
+        (&untrusted, &cert, &key, refused),
+        (&trusted, &untrusted, &untrusted_key, refused),
         (&trusted, &String::new(), &String::new(), refused),
         (&String::new(), &cert, &key, refused),
         (
@@ -76,7 +76,7 @@ async fn certificates_are_checked_and_shown() -> Result<(), Box<dyn Error>> {
                 "{{bundle: {{requirements: [{{source: a}}]}}, secrets: {{s: {secret}}}, \
                  sources: {{a: {{{source}}}}}}}"
             );
-            let found = world.listing(&job).await?;
+            let found = fixture.listing(&job).await?;
             let found = found.replace("datasource ``: ", "");
             assert!(found.starts_with(expected), "{source} {expected}: {found}");
         }

@@ -7,15 +7,15 @@ use super::TestFolders;
 #[tokio::test]
 async fn failures_say_what_and_where() -> Result<(), Box<dyn Error>> {
     for (job, expected) in CASES {
-        let world = TestFolders::new()?;
-        std::fs::write(world.folder.path().join("secret.json"), "{}")?;
+        let fixture = TestFolders::new()?;
+        std::fs::write(fixture.folder.path().join("secret.json"), "{}")?;
         for folder in ["", "library/", "library/linked/"] {
-            std::fs::create_dir_all(world.root().join(folder))?;
-            let link = world.root().join(folder).join("out");
-            std::os::unix::fs::symlink(world.folder.path(), link)?;
+            std::fs::create_dir_all(fixture.root().join(folder))?;
+            let link = fixture.root().join(folder).join("out");
+            std::os::unix::fs::symlink(fixture.folder.path(), link)?;
         }
-        let found = world.listing(job).await?;
-        let found = found.replace(&*world.root().to_string_lossy(), "ROOT");
+        let found = fixture.listing(job).await?;
+        let found = found.replace(&*fixture.root().to_string_lossy(), "ROOT");
         assert!(found.starts_with(expected), "{job}\n{found}");
     }
     Ok(())
@@ -100,10 +100,10 @@ async fn limits_end_builds() -> Result<(), Box<dyn Error>> {
             "BUILD BUILD_FAILED",
         ),
     ] {
-        let mut world = TestFolders::new()?;
-        world.access.limits = limits;
-        let found = world.listing(JOB).await?;
-        let limits = &world.access.limits;
+        let mut fixture = TestFolders::new()?;
+        fixture.access.limits = limits;
+        let found = fixture.listing(JOB).await?;
+        let limits = &fixture.access.limits;
         match expected {
             "" => assert!(found.starts_with("/data.json"), "{found}"),
             expected => assert!(found.starts_with(expected), "{limits:?}\n{found}"),

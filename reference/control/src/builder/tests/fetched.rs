@@ -5,7 +5,7 @@ use std::error::Error;
 use test_server::{Request, Response, TestServer, header, respond};
 use tokio::net::TcpListener;
 
-use super::{TestFolders, plain};
+use super::{TestFolders, dedent};
 
 /// Responds depending on the path.
 async fn answer(request: Request) -> Response {
@@ -45,7 +45,7 @@ async fn answer(request: Request) -> Response {
 }
 
 /// Lists the requests of a server: method, path with query, the headers under test, body.
-fn asked(server: &TestServer) -> Vec<String> {
+fn request_lines(server: &TestServer) -> Vec<String> {
     let requests = server.requests().into_iter().map(|request| {
         let mut line = format!("{} {}", request.method(), request.uri());
         for name in ["authorization", "x-key", "x-more", "content-type"] {
@@ -119,16 +119,16 @@ async fn requests_carry_what_was_asked_for() -> Result<(), Box<dyn Error>> {
         ),
         (s3, "", vec!["GET /bucket/key "]),
     ] {
-        let world = TestFolders::new()?;
+        let fixture = TestFolders::new()?;
         let text = job(datasource, secret, "package p", &address)
             .replace("issuer: ADDRESS", &format!("issuer: {address}"));
-        let job = world.job(&text)?;
+        let job = fixture.job(&text)?;
         let before = server.requests().len();
-        world.build(&job).await?;
-        let found = asked(&server).split_off(before);
+        fixture.build(&job).await?;
+        let found = request_lines(&server).split_off(before);
         assert_eq!(found, expected, "{datasource} {secret}");
     }
-    let world = TestFolders::new()?;
+    let fixture = TestFolders::new()?;
     let secret = "type: aws_auth, access_key_id: AKID, secret_access_key: key-of-tests";
     let text = job(
         &format!("credentials: s, {s3}"),
@@ -136,9 +136,9 @@ async fn requests_carry_what_was_asked_for() -> Result<(), Box<dyn Error>> {
         "package p",
         &address,
     );
-    let built = world.build(&world.job(&text)?).await?;
+    let built = fixture.build(&fixture.job(&text)?).await?;
     assert!(super::listing(&built)?.contains(r#"{"d":{"s3":true}}"#));
-    let found = asked(&server).concat();
+    let found = request_lines(&server).concat();
     assert!(
         found.contains("authorization=AWS4-HMAC-SHA256 Credential=AKID/"),
         "{found}"
@@ -162,15 +162,15 @@ async fn documents_are_transformed() -> Result<(), Box<dyn Error>> {
         ("data.p.net", "[]"),
         ("data.pushed.x", "7"),
     ] {
-        let world = TestFolders::new()?;
+        let fixture = TestFolders::new()?;
         let data = format!("type: http, config: {{url: ADDRESS/list}}, transform_query: '{query}'");
         let policy = POLICY.replace("\\n", "\n\n");
-        let mut job = world.job(&job(&data, "", &policy, &address))?;
+        let mut job = fixture.job(&job(&data, "", &policy, &address))?;
         if let Some(source) = job.sources.get_mut("a") {
             let pushed = ("pushed/data.json".to_owned(), r#"{"x":7}"#.to_owned());
             source.documents.push(pushed);
         }
-        let found = super::listing(&world.build(&job).await?)?;
+        let found = super::listing(&fixture.build(&job).await?)?;
         let head = format!(r#"/data.json {{"d":{expected},"pushed":{{"x":7}}}}"#);
         assert_eq!(found.lines().next(), Some(head.as_str()), "{query}");
     }
@@ -182,17 +182,17 @@ async fn documents_are_transformed() -> Result<(), Box<dyn Error>> {
         ("[data.p.loop]", "all evaluations of a build together may"),
         ("f(1)", "rego_type_error: undefined function f"),
     ] {
-        let mut world = TestFolders::new()?;
+        let mut fixture = TestFolders::new()?;
         if query == "data.p.loop" {
-            world.access.limits.work = std::time::Duration::from_millis(500);
-            world.access.limits.evaluations = super::EvaluationBounds {
+            fixture.access.limits.work = std::time::Duration::from_millis(500);
+            fixture.access.limits.evaluations = super::EvaluationBounds {
                 time: None,
                 memory: None,
             };
         }
         let data = format!("type: http, config: {{url: ADDRESS/list}}, transform_query: '{query}'");
         let policy = POLICY.replace("\\n", "\n\n");
-        let found = world.listing(&job(&data, "", &policy, &address)).await?;
+        let found = fixture.listing(&job(&data, "", &policy, &address)).await?;
         let is_expected = found.starts_with("TRANSFORM TRANSFORM_FAILED: source `a`: ")
             && found.contains(expected);
         assert!(is_expected, "{query}: {found}");
@@ -206,16 +206,16 @@ async fn old_modules_transform_documents() -> Result<(), Box<dyn Error>> {
     let server = TestServer::start(answer).await?;
     let address = server.url();
     let data = "type: http, config: {url: ADDRESS/list}, transform_query: data.p.ids";
-    let world = TestFolders::new()?;
+    let fixture = TestFolders::new()?;
     let policy = "package p\n\nids[x] { x := input[_].id }";
-    let job = world.job(&job(data, "", policy, &address))?;
-    let root = world.root().join("a/.manifest");
+    let job = fixture.job(&job(data, "", policy, &address))?;
+    let root = fixture.root().join("a/.manifest");
     for (manifest, expected) in [
         (r#"{"rego_version":0}"#, r#"/data.json {"d":["a","b"]}"#),
         (r#"{"rego_version":1}"#, "TRANSFORM_FAILED: source `a`: "),
     ] {
         std::fs::write(&root, manifest)?;
-        let found = match world.build(&job).await {
+        let found = match fixture.build(&job).await {
             Ok(built) => super::listing(&built)?,
             Err(failure) => failure.to_string(),
         };
@@ -370,9 +370,9 @@ async fn what_cannot_be_fetched_fails_the_build() -> Result<(), Box<dyn Error>> 
             "header `host` cannot be set",
         ),
     ] {
-        let mut world = TestFolders::new()?;
-        world.access.limits.file = 1000;
-        let found = world
+        let mut fixture = TestFolders::new()?;
+        fixture.access.limits.file = 1000;
+        let found = fixture
             .listing(&job(datasource, secret, "package p", &address))
             .await?;
         let is_expected =
@@ -398,12 +398,12 @@ async fn datasources_share_no_place() -> Result<(), Box<dyn Error>> {
             "\n        SYNC CONFIG_ERROR: source `a`: two datasources are placed at `d/data.json`",
         ),
     ] {
-        let world = TestFolders::new()?;
+        let fixture = TestFolders::new()?;
         let job = format!(
             "{{bundle: {{requirements: [{{source: a}}]}}, sources: {{a: {{datasources: [{both}]}}}}}}"
         );
-        let found = world.listing(&job).await?;
-        assert_eq!(found.trim_end(), plain(expected).trim_end());
+        let found = fixture.listing(&job).await?;
+        assert_eq!(found.trim_end(), dedent(expected).trim_end());
     }
     Ok(())
 }
@@ -412,16 +412,16 @@ async fn datasources_share_no_place() -> Result<(), Box<dyn Error>> {
 async fn storages_send_nobody_elsewhere() -> Result<(), Box<dyn Error>> {
     let server = TestServer::start(answer).await?;
     let address = server.url();
-    let world = TestFolders::new()?;
+    let fixture = TestFolders::new()?;
     let datasource =
         "type: s3, credentials: s, config: {bucket: bucket, key: moved, endpoint: ADDRESS}";
     let secret = "type: aws_auth, access_key_id: i, secret_access_key: k, session_token: t";
     let job = job(datasource, secret, "package p", &address);
-    let found = world.listing(&job).await?;
+    let found = fixture.listing(&job).await?;
     assert!(found.starts_with("SYNC SYNC_FAILED"), "{found}");
-    let asked = asked(&server);
-    let strayed = asked.iter().any(|told| told.contains("/bucket/key"));
-    assert!(!strayed && !asked.is_empty(), "{asked:?}");
+    let lines = request_lines(&server);
+    let strayed = lines.iter().any(|line| line.contains("/bucket/key"));
+    assert!(!strayed && !lines.is_empty(), "{lines:?}");
     Ok(())
 }
 
@@ -450,10 +450,10 @@ async fn objects_are_counted_as_they_come() -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = format!("http://{}", listener.local_addr()?);
     tokio::spawn(understating(listener));
-    let mut world = TestFolders::new()?;
-    world.access.limits.file = 1000;
+    let mut fixture = TestFolders::new()?;
+    fixture.access.limits.file = 1000;
     let s3 = "type: s3, config: {bucket: bucket, key: key, endpoint: ADDRESS}";
-    let found = world.listing(&job(s3, "", "package p", &address)).await?;
+    let found = fixture.listing(&job(s3, "", "package p", &address)).await?;
     let counted = "the object has more than 1000 bytes";
     assert!(found.contains(counted), "{found}");
     Ok(())

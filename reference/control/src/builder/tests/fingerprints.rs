@@ -6,15 +6,15 @@ use super::TestFolders;
 
 #[tokio::test]
 async fn nothing_is_made_of_files_that_are_the_same() -> Result<(), Box<dyn Error>> {
-    let world = TestFolders::new()?;
-    let job = world.job(
+    let fixture = TestFolders::new()?;
+    let job = fixture.job(
         "{bundle: {requirements: [{source: a}, {source: b}]}, \
          sources: {a: {directory: ROOT/a}, b: {}}, data: {b: {y/data.json: '1'}}, \
          files: {a/x/data.json: '1', a/p.rego: package p}}",
     )?;
     let mut known = None;
-    let place = |path: &str| world.root().join(path);
-    for (change, makes) in [
+    let path_of = |path: &str| fixture.root().join(path);
+    for (change, rebuilds) in [
         ("a/x/data.json 1", true),
         ("a/x/data.json 1", false),
         ("a/x/data.json 2", true),
@@ -24,11 +24,11 @@ async fn nothing_is_made_of_files_that_are_the_same() -> Result<(), Box<dyn Erro
         ("a/q.rego", true),
     ] {
         match change.split_once(' ') {
-            Some((path, text)) => std::fs::write(place(path), text)?,
-            None => std::fs::remove_file(place(change))?,
+            Some((path, text)) => std::fs::write(path_of(path), text)?,
+            None => std::fs::remove_file(path_of(change))?,
         }
-        let built = world.build_unless(&job, known.as_deref()).await?;
-        assert_eq!(built.is_some(), makes, "{change}");
+        let built = fixture.build_unless(&job, known.as_deref()).await?;
+        assert_eq!(built.is_some(), rebuilds, "{change}");
         if let Some(built) = built {
             known = built.fingerprint;
             assert!(known.as_ref().is_some_and(|known| !known.is_empty()));
@@ -50,13 +50,13 @@ async fn not_every_bundle_has_a_fingerprint() -> Result<(), Box<dyn Error>> {
         ("revision: '\"r\"',", "directory: ROOT/a", None),
         ("revision: '',", "", Some(true)),
     ] {
-        let world = TestFolders::new()?;
-        let job = world.job(&format!(
+        let fixture = TestFolders::new()?;
+        let job = fixture.job(&format!(
             "{{bundle: {{{bundle} requirements: [{{source: s}}]}}, sources: {{s: {{{source}}}}}, \
              files: {{a/p.rego: package a, local-library/lib/l.rego: package l, \
              r.rego: package r}}}}"
         ))?;
-        let fingerprint = world.build(&job).await?.fingerprint;
+        let fingerprint = fixture.build(&job).await?.fingerprint;
         let is_stored = fingerprint.map(|files| files.is_empty());
         assert_eq!(is_stored, expected, "{bundle} {source}");
     }

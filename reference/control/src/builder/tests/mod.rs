@@ -73,16 +73,16 @@ impl TestFolders {
     /// Writes the files of a job and parses the rest of it.
     fn job(&self, text: &str) -> Result<Job, Box<dyn Error>> {
         let text = text.replace("ROOT", &self.root().to_string_lossy());
-        let mut written: JobFile = serde_yaml::from_str(&text)?;
-        for (path, text) in &written.files {
+        let mut parsed: JobFile = serde_yaml::from_str(&text)?;
+        for (path, text) in &parsed.files {
             let path = self.root().join(path);
             std::fs::create_dir_all(path.parent().unwrap_or(Path::new("/")))?;
             std::fs::write(path, text)?;
         }
-        let sources = written.sources.into_iter().map(|(name, definition)| {
-            let documents = written.data.remove(&name).unwrap_or_default();
+        let sources = parsed.sources.into_iter().map(|(name, definition)| {
+            let documents = parsed.data.remove(&name).unwrap_or_default();
             let documents = documents.into_iter().collect();
-            let secrets = written.secrets.iter().map(|(name, value)| {
+            let secrets = parsed.secrets.iter().map(|(name, value)| {
                 let value = Zeroizing::new(value.to_string().into_bytes());
                 (name.clone(), Secret::opened(value))
             });
@@ -95,8 +95,8 @@ impl TestFolders {
         });
         Ok(Job {
             name: "bundle".to_owned(),
-            bundle: written.bundle,
-            stacks: written.stacks.into_iter().collect(),
+            bundle: parsed.bundle,
+            stacks: parsed.stacks.into_iter().collect(),
             sources: sources.collect(),
             secrets: BTreeMap::new(),
         })
@@ -111,10 +111,10 @@ impl TestFolders {
     async fn build_unless(
         &self,
         job: &Job,
-        known: Option<&str>,
+        previous: Option<&str>,
     ) -> Result<Option<Built>, BuildError> {
         let work = self.folder.path().join("work");
-        build(job, &self.access, &work, &|_, _| {}, known).await
+        build(job, &self.access, &work, &|_, _| {}, previous).await
     }
 
     /// Builds a job; returns its entries with their contents, or the error.
@@ -122,8 +122,8 @@ impl TestFolders {
         let job = self.job(text)?;
         match self.build(&job).await {
             Ok(built) => {
-                let again = self.build(&job).await?;
-                assert_eq!(built.archive, again.archive, "{text}");
+                let rebuilt = self.build(&job).await?;
+                assert_eq!(built.archive, rebuilt.archive, "{text}");
                 listing(&built)
             }
             Err(failure) => Ok(format!("{} {failure}", failure.phase.name())),
@@ -147,16 +147,16 @@ fn listing(built: &Built) -> Result<String, Box<dyn Error>> {
 }
 
 /// Removes the indentation of a string in a test.
-fn plain(text: &str) -> String {
+fn dedent(text: &str) -> String {
     let lines = text.lines().skip(1);
     let indent = |line: &str| line.len() - line.trim_start().len();
-    let least = lines
+    let min_indent = lines
         .clone()
         .filter(|line| !line.trim().is_empty())
         .map(indent)
         .min()
         .unwrap_or_default();
-    let lines = lines.map(|line| line.get(least..).unwrap_or_default().trim_end());
+    let lines = lines.map(|line| line.get(min_indent..).unwrap_or_default().trim_end());
     let lines: Vec<&str> = lines.collect();
     lines.join("\n").trim_end().to_owned() + "\n"
 }

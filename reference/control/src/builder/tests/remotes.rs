@@ -40,7 +40,7 @@ fn answer(request: &Request, root: &Path) -> Result<Response, Box<dyn Error + Se
         }
         _ => (
             "application/x-git-upload-pack-advertisement",
-            upload_pack::abilities(),
+            upload_pack::capabilities(),
         ),
     };
     Ok(respond(200, &[("content-type", kind)], answer))
@@ -83,8 +83,8 @@ fn job(git: &str, secret: &str) -> String {
 
 #[tokio::test]
 async fn remotes_are_fetched_and_kept() -> Result<(), Box<dyn Error>> {
-    let world = TestFolders::new()?;
-    let served = world.folder.path().join("served");
+    let fixture = TestFolders::new()?;
+    let served = fixture.folder.path().join("served");
     let (first, second) = repository(&served.join("repo"))?;
     let server = server(&served).await?;
     let address = server.url();
@@ -103,8 +103,8 @@ async fn remotes_are_fetched_and_kept() -> Result<(), Box<dyn Error>> {
             &second,
         ),
     ] {
-        let job = world.job(&job(&git, secret))?;
-        let built = world.build(&job).await?;
+        let job = fixture.job(&job(&git, secret))?;
+        let built = fixture.build(&job).await?;
         assert_eq!(built.commits.get("a"), Some(commit), "{git}");
         assert!(
             super::listing(&built)?.contains("/a/a.rego package a"),
@@ -112,37 +112,40 @@ async fn remotes_are_fetched_and_kept() -> Result<(), Box<dyn Error>> {
         );
     }
     // A new commit is fetched, a known one is not requested again.
-    let reference = world.job(&job(&format!("{open}, reference: main"), ""))?;
-    world.build(&reference).await?;
+    let reference = fixture.job(&job(&format!("{open}, reference: main"), ""))?;
+    fixture.build(&reference).await?;
     commit(&served.join("repo"), &files("package a\n\np := 3\n"))?;
-    let built = world.build(&reference).await?;
+    let built = fixture.build(&reference).await?;
     assert!(super::listing(&built)?.contains("p := 3"));
     let before = packs(&server);
-    let pinned = world.job(&job(&format!("{open}, commit: {second}"), ""))?;
-    assert_eq!(world.build(&pinned).await?.commits.get("a"), Some(&second));
+    let pinned = fixture.job(&job(&format!("{open}, commit: {second}"), ""))?;
+    assert_eq!(
+        fixture.build(&pinned).await?.commits.get("a"),
+        Some(&second)
+    );
     assert_eq!(packs(&server), before);
     // Files that a killed server left behind do no harm.
-    let work = world.folder.path().join("work");
-    let mut kept = std::fs::read_dir(&work)?.next().ok_or("no folder")??.path();
-    kept = std::fs::read_dir(&kept)?
+    let work = fixture.folder.path().join("work");
+    let mut cached = std::fs::read_dir(&work)?.next().ok_or("no folder")??.path();
+    cached = std::fs::read_dir(&cached)?
         .next()
         .ok_or("no repository")??
         .path();
-    std::fs::create_dir_all(kept.join("refs/fetched"))?;
-    std::fs::write(kept.join("refs/fetched/reference.lock"), "")?;
-    world.build(&reference).await?;
-    std::fs::write(kept.join("HEAD"), "")?;
-    world.build(&reference).await?;
+    std::fs::create_dir_all(cached.join("refs/fetched"))?;
+    std::fs::write(cached.join("refs/fetched/reference.lock"), "")?;
+    fixture.build(&reference).await?;
+    std::fs::write(cached.join("HEAD"), "")?;
+    fixture.build(&reference).await?;
     // A repository that is no longer used is removed.
-    world.build(&world.job("{}")?).await?;
-    assert!(!kept.exists());
+    fixture.build(&fixture.job("{}")?).await?;
+    assert!(!cached.exists());
     Ok(())
 }
 
 #[tokio::test]
 async fn remotes_that_cannot_be_fetched_fail_the_build() -> Result<(), Box<dyn Error>> {
-    let mut world = TestFolders::new()?;
-    let served = world.folder.path().join("served");
+    let mut fixture = TestFolders::new()?;
+    let served = fixture.folder.path().join("served");
     repository(&served.join("repo"))?;
     let server = server(&served).await?;
     let address = server.url();
@@ -192,8 +195,8 @@ async fn remotes_that_cannot_be_fetched_fail_the_build() -> Result<(), Box<dyn E
             "SYNC SYNC_FAILED: source `a`: git: the repository has more than 10 bytes",
         ),
     ] {
-        world.access.limits.repository = repository;
-        let found = world.listing(&job(&git, secret)).await?;
+        fixture.access.limits.repository = repository;
+        let found = fixture.listing(&job(&git, secret)).await?;
         let is_expected = found.starts_with(expected) && !found.contains("hush-hush");
         assert!(is_expected, "{git}: {found}");
     }

@@ -9,7 +9,7 @@ use gix::actor::SignatureRef;
 use gix::objs::tree::{Entry, EntryKind};
 use gix::refs::transaction::PreviousValue;
 
-use super::{TestFolders, plain};
+use super::{TestFolders, dedent};
 
 /// File of a commit: its path, kind and content (commit id for a submodule).
 pub(super) type File<'f> = (&'f str, EntryKind, &'f str);
@@ -23,8 +23,9 @@ pub(super) fn opened(folder: &Path) -> Result<gix::Repository, Box<dyn Error>> {
     }
     std::fs::create_dir_all(folder)?;
     let kind = gix::create::Kind::WithWorktree;
-    let made = gix::ThreadSafeRepository::init_opts(folder, kind, Default::default(), options())?;
-    Ok(made.to_thread_local())
+    let created =
+        gix::ThreadSafeRepository::init_opts(folder, kind, Default::default(), options())?;
+    Ok(created.to_thread_local())
 }
 
 /// Writes a tree of files.
@@ -64,12 +65,19 @@ pub(super) fn commit(folder: &Path, files: &[File<'_>]) -> Result<String, Box<dy
     let tree = tree(&repository, files)?;
     let parent = repository.find_reference("refs/heads/main").ok();
     let parent = parent.map(|parent| parent.id().detach());
-    let made = repository.commit_as(who(), who(), "refs/heads/main", "test", tree, parent)?;
-    Ok(made.to_string())
+    let id = repository.commit_as(
+        signature(),
+        signature(),
+        "refs/heads/main",
+        "test",
+        tree,
+        parent,
+    )?;
+    Ok(id.to_string())
 }
 
 /// Returns the committer and time.
-fn who() -> SignatureRef<'static> {
+fn signature() -> SignatureRef<'static> {
     SignatureRef {
         name: "test".into(),
         email: "test@localhost".into(),
@@ -93,14 +101,21 @@ pub(super) fn repository(folder: &Path) -> Result<(String, String), Box<dyn Erro
     let first = commit(folder, &files("package a\n\np := 1\n"))?;
     let id = ObjectId::from_hex(first.as_bytes())?;
     let kind = gix::objs::Kind::Commit;
-    opened(folder)?.tag("one", id, kind, Some(who()), "one", PreviousValue::Any)?;
+    opened(folder)?.tag(
+        "one",
+        id,
+        kind,
+        Some(signature()),
+        "one",
+        PreviousValue::Any,
+    )?;
     Ok((first, commit(folder, &files("package a\n\np := 2\n"))?))
 }
 
 #[tokio::test]
 async fn repositories_are_read_at_a_commit() -> Result<(), Box<dyn Error>> {
-    let world = TestFolders::new()?;
-    let (first, second) = repository(&world.root().join("repo"))?;
+    let fixture = TestFolders::new()?;
+    let (first, second) = repository(&fixture.root().join("repo"))?;
     let one = r#"
         /data.json {"sub":{"n":1}}
         /a/a.rego package a
@@ -168,9 +183,9 @@ async fn repositories_are_read_at_a_commit() -> Result<(), Box<dyn Error>> {
                 "{{bundle: {{requirements: [{{source: a, git: {{commit: '{pin}'}}}}]}}, \
                  sources: {{a: {{git: {{repo: '{repo}', {git}}}}}}}}}"
             );
-            let job = world.job(&job)?;
-            let built = world.build(&job).await?;
-            assert_eq!(super::listing(&built)?, plain(expected), "{git} {pin}");
+            let job = fixture.job(&job)?;
+            let built = fixture.build(&job).await?;
+            assert_eq!(super::listing(&built)?, dedent(expected), "{git} {pin}");
             assert_eq!(built.commits.get("a"), Some(commit), "{git} {pin}");
         }
     }
@@ -179,17 +194,17 @@ async fn repositories_are_read_at_a_commit() -> Result<(), Box<dyn Error>> {
 
 #[tokio::test]
 async fn repositories_cannot_lead_elsewhere() -> Result<(), Box<dyn Error>> {
-    let world = TestFolders::new()?;
-    let inside = world.root().join("repo");
+    let fixture = TestFolders::new()?;
+    let inside = fixture.root().join("repo");
     repository(&inside)?;
-    let outside = world.folder.path().join("outside");
+    let outside = fixture.folder.path().join("outside");
     let (_, second) = repository(&outside)?;
-    let link = world.root().join("link");
+    let link = fixture.root().join("link");
     std::fs::create_dir_all(&link)?;
     let target = format!("gitdir: {}\n", outside.join(".git").display());
     std::fs::write(link.join(".git"), target)?;
     // A repository that borrows the objects of another one.
-    let shared = world.root().join("shared");
+    let shared = fixture.root().join("shared");
     opened(&shared)?;
     let objects = format!("{}\n", outside.join(".git/objects").display());
     std::fs::create_dir_all(shared.join(".git/objects/info"))?;
@@ -197,21 +212,21 @@ async fn repositories_cannot_lead_elsewhere() -> Result<(), Box<dyn Error>> {
     std::fs::write(shared.join(".git/refs/heads/main"), format!("{second}\n"))?;
     // Repositories in which one part is a link to another one's.
     for part in ["objects/pack", "objects/info", "refs", "HEAD", "config"] {
-        let folder = world
+        let folder = fixture
             .root()
             .join(format!("part-{}", part.replace('/', "-")));
         repository(&folder)?;
-        let own = folder.join(".git").join(part);
-        drop(std::fs::remove_dir_all(&own));
-        drop(std::fs::remove_file(&own));
-        std::os::unix::fs::symlink(outside.join(".git").join(part), own)?;
+        let replaced = folder.join(".git").join(part);
+        drop(std::fs::remove_dir_all(&replaced));
+        drop(std::fs::remove_file(&replaced));
+        std::os::unix::fs::symlink(outside.join(".git").join(part), replaced)?;
     }
     // Links that stay inside, and hooks, do no harm.
-    let linked = world.root().join("linked");
+    let linked = fixture.root().join("linked");
     repository(&linked)?;
     let refs = linked.join(".git/refs");
-    std::fs::rename(&refs, world.root().join("refs-of-linked"))?;
-    std::os::unix::fs::symlink(world.root().join("refs-of-linked"), refs)?;
+    std::fs::rename(&refs, fixture.root().join("refs-of-linked"))?;
+    std::os::unix::fs::symlink(fixture.root().join("refs-of-linked"), refs)?;
     std::fs::create_dir_all(linked.join(".git/hooks"))?;
     std::os::unix::fs::symlink("/bin/sh", linked.join(".git/hooks/pre-commit"))?;
     commit(&inside, &[("l.json", EntryKind::Link, "/etc/passwd")])?;
@@ -288,7 +303,7 @@ async fn repositories_cannot_lead_elsewhere() -> Result<(), Box<dyn Error>> {
         let job = format!(
             "{{bundle: {{requirements: [{{source: a}}]}}, sources: {{a: {{git: {{{git}}}}}}}}}"
         );
-        let found = world.listing(&job).await?;
+        let found = fixture.listing(&job).await?;
         assert!(
             found.starts_with(&format!("SYNC {expected}")),
             "{git}: {found}"

@@ -25,10 +25,10 @@ async fn expressions_make_revisions() -> Result<(), Box<dyn Error>> {
         ("count(input.bundle.hash)", "64"),
         ("input.sources.a.sql.hash", ONE),
     ] {
-        let world = TestFolders::new()?;
+        let fixture = TestFolders::new()?;
         let revision = serde_json::Value::from(expression);
-        let job = world.job(&format!("bundle: {{revision: {revision},{SOURCES}"))?;
-        let built = world.build(&job).await?;
+        let job = fixture.job(&format!("bundle: {{revision: {revision},{SOURCES}"))?;
+        let built = fixture.build(&job).await?;
         assert_eq!(built.revision, expected, "{expression}");
     }
     Ok(())
@@ -41,10 +41,10 @@ async fn revisions_that_cannot_be_stored_are_refused() -> Result<(), Box<dyn Err
         (r#""a\u0000b""#, "NUL"),
         (r#"json.unmarshal("\"a\\u0000b\"")"#, "NUL"),
     ] {
-        let world = TestFolders::new()?;
+        let fixture = TestFolders::new()?;
         let revision = serde_json::Value::from(expression);
-        let job = world.job(&format!("bundle: {{revision: {revision},{SOURCES}"))?;
-        let failure = world.build(&job).await.err().ok_or(expression)?;
+        let job = fixture.job(&format!("bundle: {{revision: {revision},{SOURCES}"))?;
+        let failure = fixture.build(&job).await.err().ok_or(expression)?;
         assert!(failure.message.contains(expected), "{}", failure.message);
     }
     Ok(())
@@ -53,12 +53,12 @@ async fn revisions_that_cannot_be_stored_are_refused() -> Result<(), Box<dyn Err
 #[tokio::test]
 async fn revisions_follow_what_they_are_made_of() -> Result<(), Box<dyn Error>> {
     let revision = |expression: &'static str, text: &'static str| async move {
-        let world = TestFolders::new()?;
+        let fixture = TestFolders::new()?;
         let job = format!(
             "{{bundle: {{revision: '{expression}', requirements: [{{source: a}}, {{source: b}}]}}, \
              sources: {{a: {{}}, b: {{}}}}, data: {{a: {{x/data.json: '{text}'}}}}}}"
         );
-        let built = world.build(&world.job(&job)?).await?;
+        let built = fixture.build(&fixture.job(&job)?).await?;
         Ok::<_, Box<dyn Error>>(built.revision)
     };
     for (expression, changes) in [
@@ -77,7 +77,7 @@ async fn revisions_follow_what_they_are_made_of() -> Result<(), Box<dyn Error>> 
 
 /// Returns sixty values that share their parts, so that the last one has 2^60 nodes.
 fn shared() -> String {
-    let steps = (1..60).map(|at| format!("; x{at} := [x{0}, x{0}]", at - 1));
+    let steps = (1..60).map(|index| format!("; x{index} := [x{0}, x{0}]", index - 1));
     steps.fold("x0 := [1]".to_owned(), |all, step| all + &step)
 }
 
@@ -111,11 +111,15 @@ async fn expressions_end_at_the_limits_of_their_build() -> Result<(), Box<dyn Er
         ),
         ("1 / 0".to_owned(), false, "the expression has no value"),
     ] {
-        let mut world = TestFolders::new()?;
-        world.access.limits.evaluations.time = Some(std::time::Duration::from_millis(100));
+        let mut fixture = TestFolders::new()?;
+        fixture.access.limits.evaluations.time = Some(std::time::Duration::from_millis(100));
         let revision = serde_json::Value::from(expression.as_str());
-        let job = world.job(&format!("bundle: {{revision: {revision},{SOURCES}"))?;
-        let failed = world.build(&job).await.err().ok_or("a bundle was built")?;
+        let job = fixture.job(&format!("bundle: {{revision: {revision},{SOURCES}"))?;
+        let failed = fixture
+            .build(&job)
+            .await
+            .err()
+            .ok_or("a bundle was built")?;
         assert_eq!(failed.exhausted, exhausted, "{expression}: {failed}");
         assert!(failed.message.contains(message), "{expression}: {failed}");
     }

@@ -7,13 +7,13 @@ use super::{Limits, TestFolders};
 use crate::HANG_LIMIT;
 
 /// Returns the result of a build over ssh.
-async fn built(world: &TestFolders, secret: &str) -> Result<String, Box<dyn Error>> {
+async fn built(fixture: &TestFolders, secret: &str) -> Result<String, Box<dyn Error>> {
     let secret: serde_json::Value = serde_json::from_str(secret)?;
     let job = format!(
         "{{bundle: {{requirements: [{{source: a}}]}}, secrets: {{s: {secret}}}, sources: {{a: \
          {{git: {{repo: 'ssh://git@127.0.0.1/x', reference: main, credentials: s}}}}}}}}"
     );
-    world.listing(&job).await
+    fixture.listing(&job).await
 }
 
 #[tokio::test]
@@ -22,23 +22,23 @@ async fn fetches_that_come_to_no_end_are_ended() -> Result<(), Box<dyn Error>> {
         r#"{"type":"ssh_key","key":"sleep 3600 &\nwait"}"#,
         r#"{"type":"ssh_key","key":"exit 1","fingerprints":["x"]}"#,
     ] {
-        let mut world = TestFolders::new()?;
-        world.access.limits.fetch = Duration::from_millis(500);
-        let found = built(&world, stuck).await?;
+        let mut fixture = TestFolders::new()?;
+        fixture.access.limits.fetch = Duration::from_millis(500);
+        let found = built(&fixture, stuck).await?;
         assert!(found.contains("not done within"), "{found}");
-        world.access.limits = Limits::default();
+        fixture.access.limits = Limits::default();
         // The thread notices it a little later.
-        let begun = Instant::now();
+        let started = Instant::now();
         loop {
-            let found = built(&world, r#"{"type":"ssh_key","key":"exit 1"}"#).await?;
+            let found = built(&fixture, r#"{"type":"ssh_key","key":"exit 1"}"#).await?;
             if !found.contains("an earlier fetch has not ended yet") {
                 assert!(found.contains("SYNC_FAILED: source `a`: git: "), "{found}");
                 break;
             }
-            assert!(begun.elapsed() < HANG_LIMIT, "{stuck}");
+            assert!(started.elapsed() < HANG_LIMIT, "{stuck}");
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        let work = world.folder.path().join("work");
+        let work = fixture.folder.path().join("work");
         let bundle = std::fs::read_dir(&work)?.next().ok_or("no folder")??;
         for entry in std::fs::read_dir(bundle.path())? {
             let name = entry?.file_name().to_string_lossy().into_owned();
@@ -58,9 +58,9 @@ async fn keys_are_opened_with_their_passphrase() -> Result<(), Box<dyn Error>> {
         ("it's", refused),
         ("", opened),
     ] {
-        let world = TestFolders::new()?;
+        let fixture = TestFolders::new()?;
         let secret = format!(r#"{{{key},"passphrase":"{passphrase}"}}"#);
-        let found = built(&world, &secret).await?;
+        let found = built(&fixture, &secret).await?;
         assert!(found.starts_with(expected), "{passphrase}: {found}");
     }
     Ok(())
@@ -68,23 +68,23 @@ async fn keys_are_opened_with_their_passphrase() -> Result<(), Box<dyn Error>> {
 
 #[tokio::test]
 async fn keys_of_killed_servers_go() -> Result<(), Box<dyn Error>> {
-    let world = TestFolders::new()?;
-    built(&world, r#"{"type":"ssh_key","key":"exit 1"}"#).await?;
-    let work = world.folder.path().join("work");
+    let fixture = TestFolders::new()?;
+    built(&fixture, r#"{"type":"ssh_key","key":"exit 1"}"#).await?;
+    let work = fixture.folder.path().join("work");
     let bundle = std::fs::read_dir(&work)?.next().ok_or("no folder")??.path();
-    let left = bundle.join("ssh-left");
+    let leftover = bundle.join("ssh-left");
     for opened in [false, true] {
-        std::fs::create_dir_all(&left)?;
-        std::fs::write(left.join("key"), "hush")?;
+        std::fs::create_dir_all(&leftover)?;
+        std::fs::write(leftover.join("key"), "hush")?;
         if opened {
             crate::builder::remove_keys(&work);
         } else {
             // Also when the build fails.
             let job = "{bundle: {requirements: [{source: a}]}, sources: {a: {directory: /none}}}";
-            let found = world.listing(job).await?;
+            let found = fixture.listing(job).await?;
             assert!(found.contains("is not there"), "{found}");
         }
-        assert!(!left.exists(), "{opened}");
+        assert!(!leftover.exists(), "{opened}");
     }
     Ok(())
 }

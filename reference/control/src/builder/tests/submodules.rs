@@ -15,9 +15,9 @@ fn module(path: &str, url: &str) -> String {
 
 #[tokio::test]
 async fn submodules_are_read_where_they_may_be() -> Result<(), Box<dyn Error>> {
-    let world = TestFolders::new()?;
+    let fixture = TestFolders::new()?;
     // The same repositories on the disk and on two servers.
-    let root = world.root();
+    let root = fixture.root();
     let (serving, elsewhere) = (server(&root).await?, server(&root).await?);
     let (address, other) = (serving.url(), elsewhere.url());
     let inmost = commit(&root.join("inmost"), &[("data.json", Blob, r#"{"n":1}"#)])?;
@@ -87,7 +87,7 @@ async fn submodules_are_read_where_they_may_be() -> Result<(), Box<dyn Error>> {
              reference: main, path: policy, excluded_files: ['*_test.rego']}}}}}}, secrets: {{s: \
              {{type: basic_auth, username: '', password: '', headers: ['Authorization: {ANN}']}}}}}}"
         );
-        let found = world.listing(&job).await?;
+        let found = fixture.listing(&job).await?;
         assert!(found.starts_with(&expected), "{repo} {url}: {found}");
     }
     Ok(())
@@ -95,8 +95,8 @@ async fn submodules_are_read_where_they_may_be() -> Result<(), Box<dyn Error>> {
 
 #[tokio::test]
 async fn submodules_end() -> Result<(), Box<dyn Error>> {
-    let world = TestFolders::new()?;
-    let folder = world.root().join("deep");
+    let fixture = TestFolders::new()?;
+    let folder = fixture.root().join("deep");
     let modules = module("d", "./");
     let mut last = commit(&folder, &[("data.json", Blob, "{}")])?;
     for (depth, expected) in (1..=11).map(|depth| (depth, depth <= 10)) {
@@ -105,7 +105,7 @@ async fn submodules_end() -> Result<(), Box<dyn Error>> {
             ("d", Commit, &last),
         ];
         last = commit(&folder, &files)?;
-        let found = world
+        let found = fixture
             .listing(
                 "{bundle: {requirements: [{source: a}]}, \
                  sources: {a: {git: {repo: ROOT/deep, reference: main}}}}",
@@ -120,7 +120,7 @@ async fn submodules_end() -> Result<(), Box<dyn Error>> {
 
 #[tokio::test]
 async fn excluded_submodules_are_not_asked_for() -> Result<(), Box<dyn Error>> {
-    let world = TestFolders::new()?;
+    let fixture = TestFolders::new()?;
     let id = "0123456789012345678901234567890123456789";
     let modules = module("vendor", "https://elsewhere.example/x");
     let files = [
@@ -128,8 +128,8 @@ async fn excluded_submodules_are_not_asked_for() -> Result<(), Box<dyn Error>> {
         ("vendor", Commit, id),
         ("q/a.rego", Blob, "package q"),
     ];
-    commit(&world.root().join("outer"), &files)?;
-    let asked = "SYNC CONFIG_ERROR: source `a`: submodule `vendor`: host `elsewhere.example`";
+    commit(&fixture.root().join("outer"), &files)?;
+    let refusal = "SYNC CONFIG_ERROR: source `a`: submodule `vendor`: host `elsewhere.example`";
     for (selection, expected) in [
         ("included_files: ['q/*']", "/data.json"),
         ("excluded_files: ['vendor/*']", "/data.json"),
@@ -137,14 +137,14 @@ async fn excluded_submodules_are_not_asked_for() -> Result<(), Box<dyn Error>> {
             "included_files: ['q/*'], excluded_files: ['vendor/*']",
             "/data.json",
         ),
-        ("included_files: ['*.rego']", asked),
-        ("excluded_files: ['vendor/x/*']", asked),
+        ("included_files: ['*.rego']", refusal),
+        ("excluded_files: ['vendor/x/*']", refusal),
     ] {
         let job = format!(
             "{{bundle: {{requirements: [{{source: a}}]}}, sources: {{a: {{git: \
              {{repo: ROOT/outer, reference: main, {selection}}}}}}}}}"
         );
-        let found = world.listing(&job).await?;
+        let found = fixture.listing(&job).await?;
         assert!(found.starts_with(expected), "{selection}: {found}");
     }
     Ok(())
@@ -152,8 +152,8 @@ async fn excluded_submodules_are_not_asked_for() -> Result<(), Box<dyn Error>> {
 
 #[tokio::test]
 async fn submodules_in_many_places_count_once() -> Result<(), Box<dyn Error>> {
-    let mut world = TestFolders::new()?;
-    let root = world.root();
+    let mut fixture = TestFolders::new()?;
+    let root = fixture.root();
     let server = server(&root).await?;
     let address = server.url();
     // The repository of the submodule is far larger than the outer one.
@@ -171,15 +171,15 @@ async fn submodules_in_many_places_count_once() -> Result<(), Box<dyn Error>> {
         "{{bundle: {{requirements: [{{source: a}}]}}, sources: {{a: {{git: \
          {{repo: '{address}/open/outer/.git', reference: main}}}}}}}}"
     );
-    let whole = text.len() as u64;
+    let text_bytes = text.len() as u64;
     for (repository, expected) in [
-        (whole * 3 / 2, "/data.json"),
-        (whole / 4, "SYNC SYNC_FAILED"),
+        (text_bytes * 3 / 2, "/data.json"),
+        (text_bytes / 4, "SYNC SYNC_FAILED"),
     ] {
-        world.access.limits.repository = repository;
-        let found = world.listing(&job).await?;
-        let start: String = found.chars().take(200).collect();
-        assert!(found.starts_with(expected), "{repository}: {start}");
+        fixture.access.limits.repository = repository;
+        let found = fixture.listing(&job).await?;
+        let excerpt: String = found.chars().take(200).collect();
+        assert!(found.starts_with(expected), "{repository}: {excerpt}");
     }
     Ok(())
 }

@@ -28,7 +28,7 @@ fn line(text: &[u8]) -> Vec<u8> {
 }
 
 /// Returns the capability advertisement of the server.
-pub(super) fn abilities() -> Vec<u8> {
+pub(super) fn capabilities() -> Vec<u8> {
     [
         &line(b"# service=git-upload-pack\n"),
         FLUSH,
@@ -53,17 +53,17 @@ pub(super) fn answer(folder: &Path, command: &[u8]) -> Result<Vec<u8>, Failure> 
         let lines = [line(b"acknowledgments\n"), line(b"NAK\n")];
         return Ok([lines.concat().as_slice(), FLUSH].concat());
     }
-    let mut told = line(b"packfile\n");
+    let mut response = line(b"packfile\n");
     for piece in pack(&repository)?.chunks(PIECE) {
-        told.extend(line(&[&[1], piece].concat()));
+        response.extend(line(&[&[1], piece].concat()));
     }
-    told.extend_from_slice(FLUSH);
-    Ok(told)
+    response.extend_from_slice(FLUSH);
+    Ok(response)
 }
 
 /// Lists the references with their ids.
 fn references(repository: &gix::Repository) -> Result<Vec<u8>, Failure> {
-    let mut told = Vec::new();
+    let mut response = Vec::new();
     for reference in repository.references()?.all()? {
         let mut reference = reference?;
         let (name, id) = (reference.name().as_bstr().to_owned(), reference.id());
@@ -72,10 +72,10 @@ fn references(repository: &gix::Repository) -> Result<Vec<u8>, Failure> {
         if peeled != id {
             text.push_str(&format!(" peeled:{peeled}"));
         }
-        told.extend(line(format!("{text}\n").as_bytes()));
+        response.extend(line(format!("{text}\n").as_bytes()));
     }
-    told.extend_from_slice(FLUSH);
-    Ok(told)
+    response.extend_from_slice(FLUSH);
+    Ok(response)
 }
 
 /// Packs all objects of a repository, without deltas.

@@ -16,8 +16,8 @@ pub(super) enum Operation {
 }
 
 /// Formats the failure of a storage operation, on one line.
-pub(super) fn explain(failure: &Error, doing: Operation) -> String {
-    let kind = match (failure, doing) {
+pub(super) fn explain(failure: &Error, operation: Operation) -> String {
+    let kind = match (failure, operation) {
         (Error::NotFound { .. }, _) => "the storage has no such bucket or container",
         (Error::PermissionDenied { .. }, _) => "the storage refuses the credentials",
         (Error::Unauthenticated { .. }, _) => "the storage does not know the credentials",
@@ -38,12 +38,12 @@ pub(super) fn is_unsupported(failure: &Error) -> bool {
 /// Whether a storage responded with a success status but unusable metadata.
 pub(super) fn has_unusable_metadata(failure: &Error) -> bool {
     let mut reason: Option<&dyn std::error::Error> = Some(failure);
-    while let Some(at) = reason {
+    while let Some(error) = reason {
         // There was no response.
-        if at.is::<HttpError>() {
+        if error.is::<HttpError>() {
             return false;
         }
-        reason = at.source();
+        reason = error.source();
     }
     status(failure).is_none()
 }

@@ -30,7 +30,7 @@ pub(super) fn open(
     destinations: &AllowedStorages,
 ) -> Result<Arc<dyn ObjectStore>, StorageError> {
     check_name(&gcp.bucket, "bucket")?;
-    let unfit = || StorageError::config("gcp_auth needs the key of a service account");
+    let invalid = || StorageError::config("gcp_auth needs the key of a service account");
     let mut builder = GoogleCloudStorageBuilder::new()
         .with_bucket_name(&gcp.bucket)
         .with_retry(retries())
@@ -39,33 +39,34 @@ pub(super) fn open(
         Some(secret) => {
             let keys: Keys = credentials(secret, "gcp_auth")?;
             let key = match keys.credentials {
-                Some(Value::String(text)) => serde_json::from_str(&text).map_err(|_| unfit())?,
+                Some(Value::String(text)) => serde_json::from_str(&text).map_err(|_| invalid())?,
                 Some(key @ Value::Object(_)) => key,
-                _ => return Err(unfit()),
+                _ => return Err(invalid()),
             };
             let url = key.get("gcs_base_url").and_then(Value::as_str);
-            let own = host::check_url(url.unwrap_or(SERVER), &[".googleapis.com"], destinations)?;
+            let base_url =
+                host::check_url(url.unwrap_or(SERVER), &[".googleapis.com"], destinations)?;
             // Google's own tokens come from Google, whatever hosts the secret allows.
-            check_secret_host(Some(secret), &own, destinations)?;
+            check_secret_host(Some(secret), &base_url, destinations)?;
             if url.is_some() {
-                let url = own;
-                let plain = url.as_str().trim_end_matches('/');
-                builder = builder.with_base_url(plain);
+                let url = base_url;
+                let trimmed = url.as_str().trim_end_matches('/');
+                builder = builder.with_base_url(trimmed);
             }
             builder.with_service_account_key(key.to_string())
         }
         None => {
-            let nobody = StaticCredentialProvider::new(GcpCredential {
+            let anonymous = StaticCredentialProvider::new(GcpCredential {
                 bearer: String::new(),
             });
             builder
-                .with_credentials(Arc::new(nobody))
+                .with_credentials(Arc::new(anonymous))
                 .with_skip_signature(true)
         }
     };
     match builder.build() {
         Ok(store) => Ok(Arc::new(store)),
         // The error could contain parts of the key.
-        Err(_) => Err(unfit()),
+        Err(_) => Err(invalid()),
     }
 }

@@ -6,7 +6,7 @@ use super::super::Identity;
 
 /// Maximum length of an ETag or generation that is stored and sent back, in bytes. Without one, the
 /// whole object is read, and writes are unconditional.
-const LONGEST_TAG: usize = 1 << 10;
+const MAX_TAG_BYTES: usize = 1 << 10;
 
 impl Identity {
     /// Returns the identity of an object by its metadata.
@@ -31,14 +31,14 @@ impl Identity {
 
     /// Whether a found object is certainly this one. A write reports less than a HEAD request.
     pub(super) fn matches(&self, found: &Self) -> bool {
-        fn agree<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> Option<bool> {
+        fn are_equal<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> Option<bool> {
             Some(one? == other?)
         }
         let reported = [
-            agree(self.e_tag.as_ref(), found.e_tag.as_ref()),
-            agree(self.version.as_ref(), found.version.as_ref()),
+            are_equal(self.e_tag.as_ref(), found.e_tag.as_ref()),
+            are_equal(self.version.as_ref(), found.version.as_ref()),
         ];
-        let modified = agree(self.modified.as_ref(), found.modified.as_ref());
+        let modified = are_equal(self.modified.as_ref(), found.modified.as_ref());
         self.size == found.size
             && reported.contains(&Some(true))
             && !reported.contains(&Some(false))
@@ -48,7 +48,7 @@ impl Identity {
 
 /// Returns an ETag or generation, unless it is empty or too long.
 fn tag(reported: Option<&str>) -> Option<String> {
-    let reported = reported.filter(|tag| (1..=LONGEST_TAG).contains(&tag.len()));
+    let reported = reported.filter(|tag| (1..=MAX_TAG_BYTES).contains(&tag.len()));
     reported.map(str::to_owned)
 }
 
@@ -61,8 +61,8 @@ mod tests {
         for (length, expected) in [
             (0, false),
             (1, true),
-            (LONGEST_TAG, true),
-            (LONGEST_TAG + 1, false),
+            (MAX_TAG_BYTES, true),
+            (MAX_TAG_BYTES + 1, false),
         ] {
             assert_eq!(
                 tag(Some(&"t".repeat(length))).is_some(),

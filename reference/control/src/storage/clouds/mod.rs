@@ -75,16 +75,17 @@ fn credentials<T: DeserializeOwned>(
     kind: &str,
 ) -> Result<T, StorageError> {
     // No part of the secret may be shown, so the parser's error is dropped.
-    let unfit = || {
+    let invalid = || {
         let message = format!("invalid secret `{name}`: expected type {kind}");
         StorageError::Config(message)
     };
-    let value: serde_json::Value = serde_json::from_slice(secret.expose()).map_err(|_| unfit())?;
-    let given = value.get("type").and_then(serde_json::Value::as_str);
-    if given != Some(kind) {
-        return Err(unfit());
+    let value: serde_json::Value =
+        serde_json::from_slice(secret.expose()).map_err(|_| invalid())?;
+    let actual_kind = value.get("type").and_then(serde_json::Value::as_str);
+    if actual_kind != Some(kind) {
+        return Err(invalid());
     }
-    T::deserialize(value).map_err(|_| unfit())
+    T::deserialize(value).map_err(|_| invalid())
 }
 
 /// Refuses a name that could change the host or path of the URL built from it.

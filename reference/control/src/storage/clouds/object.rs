@@ -11,7 +11,7 @@ use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode, PutResult, Updat
 
 use super::super::{Identity, StorageError, StoredObject};
 use super::error_context::{self, Operation};
-use crate::storage_client::REQUEST;
+use crate::storage_client::REQUEST_TIMEOUT;
 
 /// Timeout of metadata requests, and of the start of a response.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(20);
@@ -58,27 +58,27 @@ impl Object {
             return Ok(StoredObject::Same(found));
         }
         // An interrupted response is resumed, which is included in the timeout.
-        with_timeout(REQUEST, self.read_and_compare(archive)).await?
+        with_timeout(REQUEST_TIMEOUT, self.read_and_compare(archive)).await?
     }
 
     /// Reads the whole object and compares it with an archive.
     async fn read_and_compare(&self, archive: &[u8]) -> Result<StoredObject, StorageError> {
-        let got = match with_timeout(HEAD_TIMEOUT, self.store.get(&self.path)).await? {
-            Ok(got) => got,
+        let result = match with_timeout(HEAD_TIMEOUT, self.store.get(&self.path)).await? {
+            Ok(result) => result,
             Err(failure) => return interpret_error(&failure),
         };
-        let found = Identity::of(&got.meta);
-        let mut left = archive;
-        let mut parts = got.into_stream();
+        let found = Identity::of(&result.meta);
+        let mut remaining = archive;
+        let mut parts = result.into_stream();
         loop {
             match parts.try_next().await {
-                Ok(Some(part)) => match left.strip_prefix(part.as_ref()) {
-                    Some(rest) => left = rest,
+                Ok(Some(part)) => match remaining.strip_prefix(part.as_ref()) {
+                    Some(rest) => remaining = rest,
                     None => return Ok(StoredObject::Other(found)),
                 },
-                Ok(None) if left.is_empty() => return Ok(StoredObject::Same(found)),
+                Ok(None) if remaining.is_empty() => return Ok(StoredObject::Same(found)),
                 Ok(None) => return Ok(StoredObject::Other(found)),
-                Err(failure) => return Err(read(&failure)),
+                Err(failure) => return Err(read_error(&failure)),
             }
         }
     }
@@ -94,7 +94,7 @@ impl Object {
         let found = with_timeout(HEAD_TIMEOUT, self.store.head(&self.path)).await?;
         found
             .map(|found| known.matches(&Identity::of(&found)))
-            .map_err(|failure| read(&failure))
+            .map_err(|failure| read_error(&failure))
     }
 
     /// Replaces the object seen before: the storage refuses it if another object is there by now,
@@ -169,21 +169,21 @@ fn interpret_error(failure: &Error) -> Result<StoredObject, StorageError> {
         {
             Ok(StoredObject::Unknown)
         }
-        failure => Err(read(failure)),
+        failure => Err(read_error(failure)),
     }
 }
 
-fn read(failure: &Error) -> StorageError {
+fn read_error(failure: &Error) -> StorageError {
     StorageError::Push(error_context::explain(failure, Operation::Read))
 }
 
 /// Awaits a response, if it arrives in time.
 async fn with_timeout<T>(
     time: Duration,
-    answer: impl Future<Output = T>,
+    operation: impl Future<Output = T>,
 ) -> Result<T, StorageError> {
-    let answer = tokio::time::timeout(time, answer).await;
-    answer.map_err(|_| {
+    let result = tokio::time::timeout(time, operation).await;
+    result.map_err(|_| {
         let seconds = time.as_secs();
         StorageError::Push(format!("the storage does not answer within {seconds} s"))
     })

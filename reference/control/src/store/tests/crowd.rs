@@ -16,35 +16,35 @@ struct Deliveries {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_crowd_of_owners_loses_no_change_and_doubles_no_build() -> Tested {
-    for world in TestDatabase::all("crowd").await? {
-        let store = world.store().await?;
-        for at in 0..6 {
-            change(&store, &format!("source s{at} {{}}")).await?;
-            let body = format!("{{\"requirements\":[{{\"source\":\"s{at}\"}}]}}");
-            change(&store, &format!("bundle b{at} {body}")).await?;
+    for database in TestDatabase::all("crowd").await? {
+        let store = database.store().await?;
+        for index in 0..6 {
+            change(&store, &format!("source s{index} {{}}")).await?;
+            let body = format!("{{\"requirements\":[{{\"source\":\"s{index}\"}}]}}");
+            change(&store, &format!("bundle b{index} {body}")).await?;
         }
-        let board = Arc::new(Mutex::new(Deliveries::default()));
+        let deliveries = Arc::new(Mutex::new(Deliveries::default()));
         let mut owners = Vec::new();
-        for at in 0..3 {
-            let store = world.store().await?;
-            owners.push(tokio::spawn(own(
+        for index in 0..3 {
+            let store = database.store().await?;
+            owners.push(tokio::spawn(run_owner(
                 store,
-                format!("owner{at}"),
-                Arc::clone(&board),
+                format!("owner{index}"),
+                Arc::clone(&deliveries),
             )));
         }
-        for turn in 0..40 {
-            for at in 0..6 {
-                change(&store, &format!("data s{at} {turn}")).await?;
+        for round in 0..40 {
+            for index in 0..6 {
+                change(&store, &format!("data s{index} {round}")).await?;
             }
         }
-        let wanted: BTreeMap<_, _> = (0..6)
-            .map(|at| (format!("b{at}"), "39".to_owned()))
+        let expected: BTreeMap<_, _> = (0..6)
+            .map(|index| (format!("b{index}"), "39".to_owned()))
             .collect();
         let deadline = tokio::time::Instant::now() + HANG_LIMIT;
         loop {
-            let seen = lock(&board).seen.clone();
-            if seen == wanted {
+            let seen = lock(&deliveries).seen.clone();
+            if seen == expected {
                 break;
             }
             assert!(
@@ -56,7 +56,7 @@ async fn a_crowd_of_owners_loses_no_change_and_doubles_no_build() -> Tested {
         for owner in owners {
             owner.abort();
             match owner.await {
-                Ok(ended) => ended?,
+                Ok(result) => result?,
                 Err(failure) => assert!(failure.is_cancelled(), "{failure}"),
             }
         }
@@ -65,20 +65,20 @@ async fn a_crowd_of_owners_loses_no_change_and_doubles_no_build() -> Tested {
 }
 
 /// Builds due bundles forever; sometimes releases a claim instead.
-async fn own(store: Store, name: String, board: Arc<Mutex<Deliveries>>) -> Tested {
-    for turn in 0_u32.. {
+async fn run_owner(store: Store, name: String, deliveries: Arc<Mutex<Deliveries>>) -> Tested {
+    for round in 0_u32.. {
         store.propagate_changes().await?;
         let Some(claim) = claim(&store, &name, LEASE).await? else {
             tokio::time::sleep(Duration::from_millis(5)).await;
             continue;
         };
-        if !lock(&board).building.insert(claim.bundle) {
+        if !lock(&deliveries).building.insert(claim.bundle) {
             return Err(format!("two owners build {claim:?}").into());
         }
-        let ended = build(&store, &claim, &board).await;
-        lock(&board).building.remove(&claim.bundle);
-        let seen = ended?;
-        if turn % 5 == 4 {
+        let result = build(&store, &claim, &deliveries).await;
+        lock(&deliveries).building.remove(&claim.bundle);
+        let seen = result?;
+        if round % 5 == 4 {
             store.release(&claim).await?;
         } else if !store
             .finish(&claim, &finish("r", BuildResult::Success, None))
@@ -90,17 +90,17 @@ async fn own(store: Store, name: String, board: Arc<Mutex<Deliveries>>) -> Teste
     Ok(())
 }
 
-async fn build(store: &Store, claim: &Claim, board: &Mutex<Deliveries>) -> Tested<String> {
+async fn build(store: &Store, claim: &Claim, deliveries: &Mutex<Deliveries>) -> Tested<String> {
     let inputs = store
         .inputs(claim.bundle, u64::MAX)
         .await?
         .ok_or("deleted")?;
     let documents = inputs.sources.values().flat_map(|source| &source.documents);
     let seen: String = documents.map(|(_, text)| text.as_str()).collect();
-    lock(board).seen.insert(inputs.name, seen.clone());
+    lock(deliveries).seen.insert(inputs.name, seen.clone());
     Ok(seen)
 }
 
-fn lock(board: &Mutex<Deliveries>) -> MutexGuard<'_, Deliveries> {
-    board.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(deliveries: &Mutex<Deliveries>) -> MutexGuard<'_, Deliveries> {
+    deliveries.lock().unwrap_or_else(PoisonError::into_inner)
 }

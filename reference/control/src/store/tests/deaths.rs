@@ -19,7 +19,7 @@ async fn condemn(store: &Store) -> Tested {
     assert_eq!(suspect(store, "second").await?, Some(1));
     let last = store.claim_suspect("third", LEASE).await?;
     let last = last.ok_or("not suspected")?;
-    assert_eq!(last.deaths, MOST_DEATHS);
+    assert_eq!(last.deaths, MAX_DEATHS);
     let mut verdict = finish("", BuildResult::InternalError, None);
     if let BuildOutcome::Failed { condemned, .. } = &mut verdict {
         *condemned = true;
@@ -32,7 +32,7 @@ async fn condemn(store: &Store) -> Tested {
 /// Events for a bundle that is not built any more, and the crashes in its next claim.
 #[tokio::test]
 async fn definitions_redeem_a_bundle_and_data_does_not() -> Tested {
-    for (at, (happens, deaths)) in [
+    for (index, (line, deaths)) in [
         ("data s 1", None),
         ("source other {}", None),
         ("bundle b {\"requirements\":[{\"source\":\"s\"}]}", Some(0)),
@@ -45,13 +45,13 @@ async fn definitions_redeem_a_bundle_and_data_does_not() -> Tested {
     .into_iter()
     .enumerate()
     {
-        for world in TestDatabase::all(&format!("redeem_{at}")).await? {
-            let store = world.store().await?;
+        for database in TestDatabase::all(&format!("redeem_{index}")).await? {
+            let store = database.store().await?;
             condemn(&store).await?;
-            change(&store, happens).await?;
+            change(&store, line).await?;
             while store.propagate_changes().await? {}
             let next = claim(&store, "fourth", LEASE).await?;
-            assert_eq!(next.map(|claim| claim.deaths), deaths, "{happens}");
+            assert_eq!(next.map(|claim| claim.deaths), deaths, "{line}");
         }
     }
     Ok(())
@@ -59,14 +59,14 @@ async fn definitions_redeem_a_bundle_and_data_does_not() -> Tested {
 
 #[tokio::test]
 async fn what_ends_a_claim_ends_the_suspicion() -> Tested {
-    for world in TestDatabase::all("suspicion").await? {
-        let store = world.store().await?;
+    for database in TestDatabase::all("suspicion").await? {
+        let store = database.store().await?;
         change(&store, "bundle b {}").await?;
         store.propagate_changes().await?;
         // A process that releases a bundle, or finishes it, has not crashed.
         for _ in 0..3 {
-            let given = claim(&store, "one", LEASE).await?.ok_or("not due")?;
-            store.release(&given).await?;
+            let released = claim(&store, "one", LEASE).await?.ok_or("not due")?;
+            store.release(&released).await?;
             let built = claim(&store, "two", LEASE).await?.ok_or("not due")?;
             assert_eq!(built.deaths, 0);
             let again = Some(Duration::ZERO);
@@ -75,8 +75,8 @@ async fn what_ends_a_claim_ends_the_suspicion() -> Tested {
         }
         // Nor has a process that claims its own bundle again, or reports that it is alive.
         for _ in 0..3 {
-            let own = claim(&store, "three", Duration::ZERO).await?;
-            assert_eq!(own.map(|claim| claim.deaths), Some(0));
+            let claimed = claim(&store, "three", Duration::ZERO).await?;
+            assert_eq!(claimed.map(|claim| claim.deaths), Some(0));
         }
         assert_eq!(suspect(&store, "four").await?, Some(1));
         let lost = store.claim_suspect("five", LEASE).await?.ok_or("not due")?;
@@ -92,25 +92,27 @@ async fn what_ends_a_claim_ends_the_suspicion() -> Tested {
 /// Owners take turns: each is listed once, with its oldest bundle, without suspected ones.
 #[tokio::test]
 async fn owners_wait_with_their_oldest_bundle() -> Tested {
-    for world in TestDatabase::all("turns").await? {
-        let store = world.store().await?;
+    for database in TestDatabase::all("turns").await? {
+        let store = database.store().await?;
         let mut keys = Keys::default();
         for name in ["a", "b", "c"] {
             keys.add(name, Role::Owner, KeyDigest::of(name))?;
         }
         for bundle in ["b1", "a1", "b2", "c1", "a2"] {
             let owner = bundle.get(..1).unwrap_or_default();
-            let who = keys.principal(&format!("Bearer {owner}")).cloned();
-            let who = who.ok_or("the key is not known")?;
-            store.put(&who, &entry(Kind::Bundle, bundle, "{}")?).await?;
+            let principal = keys.principal(&format!("Bearer {owner}")).cloned();
+            let principal = principal.ok_or("the key is not known")?;
+            store
+                .put(&principal, &entry(Kind::Bundle, bundle, "{}")?)
+                .await?;
             while store.propagate_changes().await? {}
             // The clock of the database has to advance.
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         for queue in [Queue::Changed, Queue::Due] {
             let mut waiting = store.waiting(queue).await?;
-            waiting.sort_by_key(|one| one.since);
-            let tenants: Vec<_> = waiting.iter().map(|one| one.tenant.as_str()).collect();
+            waiting.sort_by_key(|entry| entry.since);
+            let tenants: Vec<_> = waiting.iter().map(|entry| entry.tenant.as_str()).collect();
             assert_eq!(tenants, ["b", "a", "c"]);
         }
         let dead = store.claim(Queue::Due, "c", "gone", Duration::ZERO).await?;
@@ -120,8 +122,8 @@ async fn owners_wait_with_their_oldest_bundle() -> Tested {
         let name = store.bundle(of_a.bundle).await?.map(|inputs| inputs.name);
         assert_eq!(name.as_deref(), Some("a1"));
         let mut waiting = store.waiting(Queue::Due).await?;
-        waiting.sort_by_key(|one| one.since);
-        let tenants: Vec<_> = waiting.iter().map(|one| one.tenant.as_str()).collect();
+        waiting.sort_by_key(|entry| entry.since);
+        let tenants: Vec<_> = waiting.iter().map(|entry| entry.tenant.as_str()).collect();
         assert_eq!(tenants, ["b", "a"]);
         assert!(store.has_suspect().await?);
     }

@@ -11,12 +11,12 @@ use super::*;
 /// Returns the result of a future, or `None` when it is dropped after a number of polls.
 async fn given_up_after<T>(times: usize, future: impl Future<Output = T>) -> Option<T> {
     let mut future = pin!(future);
-    let mut left = times;
+    let mut remaining = times;
     let polled = poll_fn(move |context| match future.as_mut().poll(context) {
         Poll::Ready(result) => Poll::Ready(Some(result)),
         Poll::Pending => {
-            left = left.saturating_sub(1);
-            if left == 0 {
+            remaining = remaining.saturating_sub(1);
+            if remaining == 0 {
                 return Poll::Ready(None);
             }
             Poll::Pending
@@ -27,8 +27,8 @@ async fn given_up_after<T>(times: usize, future: impl Future<Output = T>) -> Opt
 
 #[tokio::test]
 async fn what_is_given_up_leaves_no_transaction_open() -> Tested {
-    for world in TestDatabase::all("gave_up").await? {
-        let store = world.store().await?;
+    for database in TestDatabase::all("gave_up").await? {
+        let store = database.store().await?;
         let mut dropped = 0;
         for times in (1..8).cycle().take(70) {
             let begun = given_up_after(times, store.begin()).await;

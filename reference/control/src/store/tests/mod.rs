@@ -12,7 +12,7 @@ use std::time::Duration;
 use sqlx::Row as _;
 use tempfile::TempDir;
 
-use super::{BuildOutcome, Claim, DatabaseUrl, MOST_DEATHS, Queue, Status, Store, StoreError};
+use super::{BuildOutcome, Claim, DatabaseUrl, MAX_DEATHS, Queue, Status, Store, StoreError};
 use crate::model::{
     BuildResult, Bundle, Definition, Document, Entry, Kind, Phase, Source, Stack, read,
 };
@@ -34,7 +34,7 @@ impl TestDatabase {
     async fn all(test: &str) -> Tested<Vec<Self>> {
         let folder = TempDir::new()?;
         let file = format!("sqlite:{}", folder.path().join("store.db").display());
-        let mut worlds = vec![Self {
+        let mut databases = vec![Self {
             url: file.parse()?,
             _folder: Some(folder),
         }];
@@ -48,17 +48,17 @@ impl TestDatabase {
             pool.close().await;
             let separator = if url.contains('?') { '&' } else { '?' };
             let url = format!("{url}{separator}options=-c%20search_path%3D{schema}");
-            worlds.push(Self {
+            databases.push(Self {
                 url: url.parse()?,
                 _folder: None,
             });
         }
-        for world in &worlds {
-            let store = world.store().await?;
+        for database in &databases {
+            let store = database.store().await?;
             let seal = || Tested::Ok(String::new());
             store.prepare(|_| Tested::Ok(()), seal).await?;
         }
-        Ok(worlds)
+        Ok(databases)
     }
 
     /// Connects to the database.
@@ -75,7 +75,7 @@ fn administrator() -> Tested<Principal> {
 }
 
 fn entry(kind: Kind, name: &str, body: &str) -> Tested<Entry> {
-    fn of<D: Definition>(name: &str, body: &str) -> Tested<Entry> {
+    fn read_entry<D: Definition>(name: &str, body: &str) -> Tested<Entry> {
         let mut entry = read::<D>(name, body.as_bytes())?;
         if let Some(storage) = &entry.storage {
             entry.places = storage_location::places(storage, &[]);
@@ -83,9 +83,9 @@ fn entry(kind: Kind, name: &str, body: &str) -> Tested<Entry> {
         Ok(entry)
     }
     match kind {
-        Kind::Bundle => of::<Bundle>(name, body),
-        Kind::Source => of::<Source>(name, body),
-        Kind::Stack => of::<Stack>(name, body),
+        Kind::Bundle => read_entry::<Bundle>(name, body),
+        Kind::Source => read_entry::<Source>(name, body),
+        Kind::Stack => read_entry::<Stack>(name, body),
         Kind::Secret => Ok(Entry::secret(name, body.to_owned(), None)),
     }
 }
@@ -93,7 +93,7 @@ fn entry(kind: Kind, name: &str, body: &str) -> Tested<Entry> {
 /// Applies a change: `KIND NAME BODY` stores, `data SOURCE DOCUMENT` stores source data, `delete
 /// KIND NAME` deletes, and `delete data SOURCE` its data.
 async fn change(store: &Store, line: &str) -> Tested {
-    let who = administrator()?;
+    let principal = administrator()?;
     let kind = |word: &str| match word {
         "bundle" => Kind::Bundle,
         "source" => Kind::Source,
@@ -103,14 +103,22 @@ async fn change(store: &Store, line: &str) -> Tested {
     let mut words = line.splitn(3, ' ');
     let mut word = || words.next().unwrap_or_default();
     match (word(), word(), word()) {
-        ("delete", "data", source) => store.delete_document(&who, source, "d/data.json").await?,
-        ("delete", word, name) => store.delete(&who, kind(word), name).await?,
+        ("delete", "data", source) => {
+            store
+                .delete_document(&principal, source, "d/data.json")
+                .await?
+        }
+        ("delete", word, name) => store.delete(&principal, kind(word), name).await?,
         ("data", source, text) => {
             let document = Document::read(text.as_bytes())?;
-            let stored = store.put_document(&who, source, "d/data.json", &document);
+            let stored = store.put_document(&principal, source, "d/data.json", &document);
             stored.await?;
         }
-        (word, name, body) => store.put(&who, &entry(kind(word), name, body)?).await?,
+        (word, name, body) => {
+            store
+                .put(&principal, &entry(kind(word), name, body)?)
+                .await?
+        }
     }
     Ok(())
 }
@@ -126,11 +134,11 @@ async fn claim(store: &Store, owner: &str, lease: Duration) -> Result<Option<Cla
     store.claim_suspect(owner, lease).await
 }
 
-/// Claims at most `most` bundles of a queue.
-async fn claims(store: &Store, queue: Queue, most: usize) -> Result<Vec<Claim>, StoreError> {
+/// Claims at most `max` bundles of a queue.
+async fn claims(store: &Store, queue: Queue, max: usize) -> Result<Vec<Claim>, StoreError> {
     let mut claims = Vec::new();
     for waiting in store.waiting(queue).await? {
-        while claims.len() < most
+        while claims.len() < max
             && let Some(claim) = store.claim(queue, &waiting.tenant, "o", LEASE).await?
         {
             claims.push(claim);
@@ -214,8 +222,8 @@ async fn changes_make_the_bundles_due_that_they_concern() -> Tested {
         ("delete bundle b", &[]),
         ("bundle b {}", &["b"]),
     ];
-    for world in TestDatabase::all("changes").await? {
-        let store = world.store().await?;
+    for database in TestDatabase::all("changes").await? {
+        let store = database.store().await?;
         for (line, expected) in script {
             change(&store, line).await?;
             let expected = expected.iter().map(|name| (*name).to_owned()).collect();
@@ -227,11 +235,11 @@ async fn changes_make_the_bundles_due_that_they_concern() -> Tested {
 
 #[tokio::test]
 async fn many_changes_are_passed_on_whole() -> Tested {
-    for world in TestDatabase::all("many").await? {
-        let store = world.store().await?;
+    for database in TestDatabase::all("many").await? {
+        let store = database.store().await?;
         let mut entries = Vec::new();
-        for at in 0..1300 {
-            entries.push(entry(Kind::Bundle, &format!("b{at}"), "{}")?);
+        for index in 0..1300 {
+            entries.push(entry(Kind::Bundle, &format!("b{index}"), "{}")?);
         }
         entries.push(entry(Kind::Stack, "s", "{}")?);
         store.declare(&entries).await?;
@@ -254,8 +262,8 @@ async fn many_changes_are_passed_on_whole() -> Tested {
 /// A start declares the same definitions again.
 #[tokio::test]
 async fn what_is_declared_again_is_no_change() -> Tested {
-    for world in TestDatabase::all("declared").await? {
-        let store = world.store().await?;
+    for database in TestDatabase::all("declared").await? {
+        let store = database.store().await?;
         let declared = |body: &str| {
             let user = "{\"requirements\":[{\"source\":\"s\"}]}";
             let stack = "{\"selector\":{\"env\":[]}}";
@@ -286,14 +294,14 @@ async fn what_is_declared_again_is_no_change() -> Tested {
 
 #[tokio::test]
 async fn a_bundle_has_one_owner() -> Tested {
-    for world in TestDatabase::all("owners").await? {
-        let (old, new) = (world.store().await?, world.store().await?);
+    for database in TestDatabase::all("owners").await? {
+        let (old, new) = (database.store().await?, database.store().await?);
         change(&old, "bundle b {}").await?;
         old.propagate_changes().await?;
         // The lease of a crashed owner expires.
         let lost = claim(&old, "old", Duration::ZERO).await?.ok_or("not due")?;
-        let held = claim(&new, "new", LEASE).await?.ok_or("not taken over")?;
-        assert_eq!(lost.bundle, held.bundle);
+        let current = claim(&new, "new", LEASE).await?.ok_or("not taken over")?;
+        assert_eq!(lost.bundle, current.bundle);
         assert_eq!(claim(&old, "old", LEASE).await?, None);
         // An owner that has lost the bundle records nothing any more.
         assert!(!old.renew(&lost, LEASE).await?);
@@ -302,14 +310,14 @@ async fn a_bundle_has_one_owner() -> Tested {
                 .await?
         );
         old.release(&lost).await?;
-        assert!(new.renew(&held, LEASE).await?);
+        assert!(new.renew(&current, LEASE).await?);
         assert_eq!(claim(&old, "old", LEASE).await?, None);
         // A change during a build requires another build.
         change(&old, "bundle b {}").await?;
         old.propagate_changes().await?;
         assert_eq!(claim(&old, "old", LEASE).await?, None);
         assert!(
-            new.finish(&held, &finish("r", BuildResult::Success, None))
+            new.finish(&current, &finish("r", BuildResult::Success, None))
                 .await?
         );
         let next = claim(&old, "old", LEASE)
@@ -350,11 +358,11 @@ async fn a_bundle_has_one_owner() -> Tested {
 #[tokio::test]
 async fn a_change_comes_before_what_is_only_built_again() -> Tested {
     const BUNDLES: usize = 1000;
-    for world in TestDatabase::all("queues").await? {
-        let store = world.store().await?;
+    for database in TestDatabase::all("queues").await? {
+        let store = database.store().await?;
         let mut entries = Vec::new();
-        for at in 0..BUNDLES {
-            entries.push(entry(Kind::Bundle, &format!("b{at}"), "{}")?);
+        for index in 0..BUNDLES {
+            entries.push(entry(Kind::Bundle, &format!("b{index}"), "{}")?);
         }
         store.declare(&entries).await?;
         while store.propagate_changes().await? {}
@@ -389,11 +397,11 @@ async fn a_change_comes_before_what_is_only_built_again() -> Tested {
 /// Databases created before bundles had two queues.
 #[tokio::test]
 async fn what_older_programs_have_built_is_no_change() -> Tested {
-    for world in TestDatabase::all("older").await? {
-        let store = world.store().await?;
+    for database in TestDatabase::all("older").await? {
+        let store = database.store().await?;
         change(&store, "bundle old {}").await?;
         store.propagate_changes().await?;
-        for back in [
+        for statement in [
             "DROP TABLE place_folders",
             "DROP INDEX builds_changed",
             "DROP INDEX builds_by_due",
@@ -405,9 +413,9 @@ async fn what_older_programs_have_built_is_no_change() -> Tested {
             "CREATE INDEX builds_by_due ON builds (due)",
             "DELETE FROM schema_steps WHERE step >= 5",
         ] {
-            sqlx::query(back).execute(store.reader()).await?;
+            sqlx::query(statement).execute(store.reader()).await?;
         }
-        let store = world.store().await?;
+        let store = database.store().await?;
         let seal = || Tested::Ok(String::new());
         store.prepare(|_| Tested::Ok(()), seal).await?;
         assert_eq!(claims(&store, Queue::Changed, 9).await?, []);
@@ -421,13 +429,13 @@ async fn what_older_programs_have_built_is_no_change() -> Tested {
 
 #[tokio::test]
 async fn a_start_on_sqlite_takes_over_what_was_claimed() -> Tested {
-    let worlds = TestDatabase::all("restart").await?;
-    let world = worlds.first().ok_or("there is always SQLite")?;
-    let store = world.store().await?;
+    let databases = TestDatabase::all("restart").await?;
+    let database = databases.first().ok_or("there is always SQLite")?;
+    let store = database.store().await?;
     change(&store, "bundle b {}").await?;
     store.propagate_changes().await?;
     let before = claim(&store, "killed", LEASE).await?.ok_or("not due")?;
-    let restarted = world.store().await?;
+    let restarted = database.store().await?;
     restarted.release_all().await?;
     let after = claim(&restarted, "new", LEASE)
         .await?
@@ -438,12 +446,12 @@ async fn a_start_on_sqlite_takes_over_what_was_claimed() -> Tested {
 
 #[tokio::test]
 async fn statuses_are_one_for_each_revision_newest_first() -> Tested {
-    for world in TestDatabase::all("statuses").await? {
-        let store = world.store().await?;
-        let who = administrator()?;
+    for database in TestDatabase::all("statuses").await? {
+        let store = database.store().await?;
+        let principal = administrator()?;
         change(&store, "bundle b {}").await?;
         store.propagate_changes().await?;
-        let mut shown = Vec::new();
+        let mut listed = Vec::new();
         for (revision, result) in [
             ("", BuildResult::SyncFailed),
             ("", BuildResult::BuildFailed),
@@ -458,9 +466,9 @@ async fn statuses_are_one_for_each_revision_newest_first() -> Tested {
             store
                 .finish(&claim, &finish(revision, result, again))
                 .await?;
-            let rows = store.statuses(&who, "b", None, 10).await?;
+            let rows = store.statuses(&principal, "b", None, 10).await?;
             let text = |row: &serde_json::Value| format!("{} {}", row["revision"], row["status"]);
-            shown.push(
+            listed.push(
                 rows.iter()
                     .map(text)
                     .collect::<Vec<_>>()
@@ -471,7 +479,7 @@ async fn statuses_are_one_for_each_revision_newest_first() -> Tested {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         assert_eq!(
-            shown,
+            listed,
             [
                 " SYNC_FAILED",
                 " BUILD_FAILED",
@@ -482,20 +490,31 @@ async fn statuses_are_one_for_each_revision_newest_first() -> Tested {
                 "r1 SUCCESS, r2 SUCCESS",
             ]
         );
-        for at in 0..12 {
+        for index in 0..12 {
             let claim = claim(&store, "test", LEASE).await?.ok_or("not due")?;
             let again = Some(Duration::ZERO);
-            let finish = finish(&format!("n{at}"), BuildResult::Success, again);
+            let finish = finish(&format!("n{index}"), BuildResult::Success, again);
             store.finish(&claim, &finish).await?;
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
-        let rows = store.statuses(&who, "b", None, 100).await?;
+        let rows = store.statuses(&principal, "b", None, 100).await?;
         assert_eq!(rows.len(), 10);
         let newest = rows.first().and_then(|row| row.get("revision"));
         assert_eq!(newest, Some(&"n11".into()));
-        assert_eq!(store.statuses(&who, "b", Some("n5"), 10).await?.len(), 1);
-        assert_eq!(store.statuses(&who, "b", Some("n1"), 10).await?.len(), 0);
-        assert!(store.statuses(&who, "absent", None, 10).await.is_err());
+        assert_eq!(
+            store.statuses(&principal, "b", Some("n5"), 10).await?.len(),
+            1
+        );
+        assert_eq!(
+            store.statuses(&principal, "b", Some("n1"), 10).await?.len(),
+            0
+        );
+        assert!(
+            store
+                .statuses(&principal, "absent", None, 10)
+                .await
+                .is_err()
+        );
     }
     Ok(())
 }

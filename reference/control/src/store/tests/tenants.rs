@@ -8,17 +8,19 @@ use crate::store::migrations::STEPS;
 
 #[tokio::test]
 async fn databases_from_before_the_rules_about_tenants_still_open() -> Tested {
-    for world in TestDatabase::all("tenants").await? {
-        let store = world.store().await?;
+    for database in TestDatabase::all("tenants").await? {
+        let store = database.store().await?;
         drop_everything(&store).await?;
         let identity = store.locking(
             "INTEGER PRIMARY KEY AUTOINCREMENT",
             "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
         );
         let mut script = "CREATE TABLE schema_steps (step BIGINT PRIMARY KEY);".to_owned();
-        for (at, step) in STEPS.iter().take(2).enumerate() {
+        for (index, step) in STEPS.iter().take(2).enumerate() {
             script.push_str(&step.replace("{identity}", identity));
-            script.push_str(&format!("INSERT INTO schema_steps (step) VALUES ({at});"));
+            script.push_str(&format!(
+                "INSERT INTO schema_steps (step) VALUES ({index});"
+            ));
         }
         let storage = r#"{"object_storage":{"filesystem":{"path":"x"}}}"#;
         for (kind, name, owner, definition) in [
@@ -53,13 +55,13 @@ async fn databases_from_before_the_rules_about_tenants_still_open() -> Tested {
             .await?;
         store.migrate_storage_locations(&[]).await?;
         for _ in 0..2 {
-            let left = store.migrate_references(&["admin"]).await?;
-            let left: Vec<String> = left
+            let remaining = store.migrate_references(&["admin"]).await?;
+            let remaining: Vec<String> = remaining
                 .iter()
                 .map(|old| format!("{} of {} to {}", old.user, old.owner, old.target))
                 .collect();
             assert_eq!(
-                left,
+                remaining,
                 [
                     "bundle `old` of ann to source `boss`",
                     "source `own` of ann to secret `key`"
@@ -72,8 +74,8 @@ async fn databases_from_before_the_rules_about_tenants_still_open() -> Tested {
         change(&store, "secret late {}").await?;
         let inputs = store.inputs(id, u64::MAX).await?.ok_or("deleted")?;
         assert_eq!(inputs.sources.len(), 2);
-        let own = inputs.sources.get("own").ok_or("not followed")?;
-        let names: Vec<&str> = own.secrets.keys().map(String::as_str).collect();
+        let source = inputs.sources.get("own").ok_or("not followed")?;
+        let names: Vec<&str> = source.secrets.keys().map(String::as_str).collect();
         assert_eq!(names, ["key"]);
         // The older bundle has the location.
         let select =
@@ -91,8 +93,8 @@ async fn builds_take_places_and_leave_them() -> Tested {
         let text = format!(r#"{{"filesystem":{{"path":"{path}"}}}}"#);
         Ok(serde_json::from_str(&text)?)
     };
-    for world in TestDatabase::all("places").await? {
-        let store = world.store().await?;
+    for database in TestDatabase::all("places").await? {
+        let store = database.store().await?;
         let put = async |bundle: &str, path: &str| {
             let body = format!(r#"{{"object_storage":{{"filesystem":{{"path":"{path}"}}}}}}"#);
             change(&store, &format!("bundle {bundle} {body}")).await
@@ -105,8 +107,8 @@ async fn builds_take_places_and_leave_them() -> Tested {
         put("a", "x").await?;
         put("b", "y").await?;
         let (a, b) = (id("a").await?, id("b").await?);
-        let take = async |bundle: i64, path: &str, led: &str| {
-            let places = storage_location::places(&storage(led)?, &[]);
+        let take = async |bundle: i64, path: &str, location: &str| {
+            let places = storage_location::places(&storage(location)?, &[]);
             Tested::Ok(
                 store
                     .claim_locations(bundle, &storage(path)?, &places)

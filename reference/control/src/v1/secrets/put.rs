@@ -14,10 +14,10 @@ pub(crate) async fn handle(
     request: &Request,
 ) -> Result<Reply, ApiError> {
     let name = answer::name(request)?;
-    let given = Secret::read(name, &request.body)?;
+    let parsed = Secret::read(name, &request.body)?;
     let entry = || -> Result<Entry, ApiError> {
-        let sealed = control.cipher.seal(name, &given.secret.to_bytes())?;
-        Ok(Entry::secret(name, sealed, given.shared))
+        let sealed = control.cipher.seal(name, &parsed.secret.to_bytes())?;
+        Ok(Entry::secret(name, sealed, parsed.shared))
     };
     match control.store.put(principal, &entry()?).await {
         Err(StoreError::KeyRotated) => {

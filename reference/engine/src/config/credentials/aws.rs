@@ -105,7 +105,7 @@ impl AwsSigning {
 
     /// Validates the section; the error names the unsupported or missing member.
     pub(super) fn check(&self) -> Result<(), String> {
-        let wrong = |why: &str| Err(why.to_owned());
+        let wrong = |reason: &str| Err(reason.to_owned());
         if self.sso_credentials.is_some() {
             return wrong("`sso_credentials` is not supported: configure `profile_credentials`");
         }

@@ -62,15 +62,15 @@ pub(crate) struct ClientTls {
 impl ClientTls {
     /// Interval at which the files are reread, if any.
     pub(crate) fn reread(&self) -> Option<Duration> {
-        let given = self.cert_reread_interval_seconds.map(|given| given.0);
-        given.filter(|interval| !interval.is_zero())
+        let interval = self.cert_reread_interval_seconds.map(|interval| interval.0);
+        interval.filter(|interval| !interval.is_zero())
     }
 }
 
 impl Credentials {
     /// Validates the credentials; the error names the unsupported or missing member.
     pub(super) fn check(&self) -> Result<(), String> {
-        let given = [
+        let kinds = [
             self.bearer.is_some(),
             self.client_tls.is_some(),
             self.oauth2.is_some(),
@@ -78,7 +78,7 @@ impl Credentials {
             self.gcp_metadata.is_some(),
             self.azure_managed_identity.is_some(),
         ];
-        if given.into_iter().filter(|given| *given).count() > 1 {
+        if kinds.into_iter().filter(|is_set| *is_set).count() > 1 {
             return Err("more than one kind of credentials".to_owned());
         }
         if let Some(bearer) = &self.bearer
@@ -107,6 +107,6 @@ impl Credentials {
 }
 
 /// Returns the value if it is present and not empty.
-fn filled<T: AsRef<str>>(given: Option<&T>) -> Option<&T> {
-    given.filter(|given| !given.as_ref().is_empty())
+fn filled<T: AsRef<str>>(value: Option<&T>) -> Option<&T> {
+    value.filter(|value| !value.as_ref().is_empty())
 }

@@ -115,14 +115,14 @@ impl OAuth2 {
         let id = filled(self.client_id.as_ref()).map(String::as_str);
         let secret = self.client_secret.as_ref();
         let secret = secret.filter(|secret| !secret.0.is_empty());
-        let made = self.client_assertion.as_ref();
-        let made = made.filter(|made| !made.0.is_empty());
-        let made = made.map(Assertion::Given);
+        let inline_assertion = self.client_assertion.as_ref();
+        let inline_assertion = inline_assertion.filter(|assertion| !assertion.0.is_empty());
+        let inline_assertion = inline_assertion.map(Assertion::Given);
         let file = self.client_assertion_path.as_ref();
         let file = file.filter(|file| !file.as_os_str().is_empty());
         let file = file.map(Assertion::File);
         let known = || id.ok_or_else(|| "`client_id` is missing".to_owned());
-        match (secret, key, made, file) {
+        match (secret, key, inline_assertion, file) {
             (Some(secret), None, None, None) => Ok(Grant::Secret {
                 id: known()?,
                 secret,
@@ -192,7 +192,7 @@ impl OAuth2 {
             let private = key.private_key();
             let private = private.ok_or_else(|| format!("key `{name}` has no `private_key`"))?;
             let tried = jwt::sign("{}", "{}", key.algorithm(), private);
-            tried.map_err(|why| format!("key `{name}`: {why}"))?;
+            tried.map_err(|error| format!("key `{name}`: {error}"))?;
             self.key = Some(key.clone());
         }
         self.grant().map(drop)

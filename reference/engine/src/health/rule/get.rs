@@ -18,7 +18,7 @@ pub(crate) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiErr
     let name = format!("data.{}", path.join("."));
     let input = input(engine);
     let state = engine.state();
-    let evaluation = RequestEvaluation::plain(&state, request);
+    let evaluation = RequestEvaluation::new(&state, request);
     Ok(match evaluation.read(&path, Some(&input)) {
         Ok(Some(Value::Bool(true))) => healthy(),
         Ok(Some(_)) => unhealthy(&format!("health policy was not true at {name}")),

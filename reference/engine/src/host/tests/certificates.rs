@@ -10,7 +10,7 @@ use rustls::server::WebPkiClientVerifier;
 use rustls::{ClientConnection, RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 
 use super::{Done, answer, member, sent};
-use crate::host::tls::usual_by;
+use crate::host::tls::config_with_verifier;
 
 const NAME: &str = "example.test";
 
@@ -67,7 +67,7 @@ fn certificates_are_verified() -> Done {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("ca.pem");
     std::fs::write(&path, own.cert.pem())?;
-    for (members, wanted) in [
+    for (members, expected) in [
         ("", "0"),
         (r#","tls_insecure_skip_verify":true"#, "200"),
         (r#","tls_ca_cert":"PEM""#, "0"),
@@ -88,7 +88,7 @@ fn certificates_are_verified() -> Done {
     ] {
         let members = members.replace("PEM", &written(&own.cert.pem()));
         let members = members.replace("PATH", &path.to_string_lossy());
-        assert_eq!(code(&host, &members)?, wanted, "{members}");
+        assert_eq!(code(&host, &members)?, expected, "{members}");
     }
     Ok(())
 }
@@ -97,7 +97,7 @@ fn certificates_are_verified() -> Done {
 fn a_system_without_certificates_trusts_nobody() -> Done {
     let host = server(&certificate()?, false)?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = usual_by(None, provider).map_err(|error| format!("{error:?}"))?;
+    let config = config_with_verifier(None, provider).map_err(|error| format!("{error:?}"))?;
     let mut client = ClientConnection::new(Arc::new(config), NAME.try_into()?)?;
     let mut stream = TcpStream::connect(host.trim_start_matches("https://"))?;
     while client.is_handshaking() {
@@ -114,14 +114,17 @@ fn a_system_without_certificates_trusts_nobody() -> Done {
 fn own_certificates_are_shown_to_the_server() -> Done {
     let (own, other) = (certificate()?, certificate()?);
     let host = server(&own, true)?;
-    for (shown, wanted) in [(None, "0"), (Some(&other), "0"), (Some(&own), "200")] {
+    for (client_certificate, expected) in [(None, "0"), (Some(&other), "0"), (Some(&own), "200")] {
         let mut members = r#","tls_insecure_skip_verify":true"#.to_owned();
-        if let Some(shown) = shown {
-            let [chain, key] = [shown.cert.pem(), shown.signing_key.serialize_pem()];
+        if let Some(client_certificate) = client_certificate {
+            let [chain, key] = [
+                client_certificate.cert.pem(),
+                client_certificate.signing_key.serialize_pem(),
+            ];
             let (chain, key) = (written(&chain), written(&key));
             members += &format!(r#","tls_client_cert":"{chain}","tls_client_key":"{key}""#);
         }
-        assert_eq!(code(&host, &members)?, wanted, "{members}");
+        assert_eq!(code(&host, &members)?, expected, "{members}");
     }
     Ok(())
 }

@@ -23,23 +23,24 @@ const POLICY: &str = "package p\n\nsent := http.send(input)\n\nfound := net.look
 
 /// Evaluates a rule of the policy, and returns its value or error. In the input, which is JSON,
 /// `HOST` is replaced by the server.
-fn asked(
+fn evaluate_rule(
     rule: &str,
     host: &str,
     input: &str,
     cancelled: &Arc<AtomicBool>,
 ) -> Result<Value, String> {
-    let said = |why: &dyn std::fmt::Display| why.to_string();
-    let module = Module::parse("p.rego", POLICY).map_err(|why| said(&why))?;
+    let to_message = |error: &dyn std::fmt::Display| error.to_string();
+    let module = Module::parse("p.rego", POLICY).map_err(|error| to_message(&error))?;
     let compiler = Compiler::new(&Policy::default()).put("p.rego", module);
-    let policy = compiler.compile().map_err(|why| said(&why))?;
+    let policy = compiler.compile().map_err(|error| to_message(&error))?;
     let query = format!("x := data.p.{rule}");
     let query = Query::parse(&policy, &query, &QueryOptions::default());
-    let query = query.map_err(|why| said(&why))?;
-    let documents = from_json(b"{}").map_err(|why| said(&why))?;
-    let input = from_json(input.replace("HOST", host).as_bytes()).map_err(|why| said(&why))?;
-    let told = Value::object([("env", Value::from("told"))]);
-    let system = SystemHost::telling(told);
+    let query = query.map_err(|error| to_message(&error))?;
+    let documents = from_json(b"{}").map_err(|error| to_message(&error))?;
+    let input =
+        from_json(input.replace("HOST", host).as_bytes()).map_err(|error| to_message(&error))?;
+    let runtime = Value::object([("env", Value::from("told"))]);
+    let system = SystemHost::telling(runtime);
     let mut evaluation = Evaluation {
         host: Some(&system),
         input: Some(input),
@@ -59,7 +60,7 @@ fn sent(host: &str, request: &str) -> Result<Value, String> {
         true => request.to_owned(),
         false => request.replacen('{', r#"{"timeout":"1h","#, 1),
     };
-    asked("sent", host, &request, &Arc::default())
+    evaluate_rule("sent", host, &request, &Arc::default())
 }
 
 /// A name that is too long to exist, so that no network is queried for it.
@@ -117,12 +118,12 @@ fn responses_arrive_as_they_are_sent() -> Done {
     let headers = "Content-Type: application/json\r\nX-Two: 1\r\nX-Two: 2\r\n";
     let host = server(0, headers, b"{\"a\":1}".to_vec())?;
     let found = sent(&host, r#"{"method":"get","url":"HOST"}"#)?;
-    for (path, wanted) in [
+    for (path, expected) in [
         ("status", "\"200 Fine\""),
         ("body.a", "1"),
         ("headers.x-two", "[\"1\",\"2\"]"),
     ] {
-        assert_eq!(member(&found, path), wanted, "{found}");
+        assert_eq!(member(&found, path), expected, "{found}");
     }
     Ok(())
 }
@@ -133,11 +134,14 @@ fn responses_may_come_compressed() -> Done {
     encoder.write_all(b"{\"a\":1}")?;
     let headers = "Content-Encoding: gzip\r\nContent-Type: application/json\r\n";
     let host = server(0, headers, encoder.finish()?)?;
-    let plain = sent(&host, r#"{"method":"get","url":"HOST"}"#)?;
-    assert_eq!(member(&plain, "body.a"), "1");
-    let asked = r#"{"method":"get","url":"HOST","headers":{"accept-encoding":"gzip"}}"#;
-    let kept = sent(&host, asked)?;
-    assert_eq!(member(&kept, "headers.content-encoding"), "[\"gzip\"]");
+    let decompressed = sent(&host, r#"{"method":"get","url":"HOST"}"#)?;
+    assert_eq!(member(&decompressed, "body.a"), "1");
+    let request = r#"{"method":"get","url":"HOST","headers":{"accept-encoding":"gzip"}}"#;
+    let compressed = sent(&host, request)?;
+    assert_eq!(
+        member(&compressed, "headers.content-encoding"),
+        "[\"gzip\"]"
+    );
     Ok(())
 }
 
@@ -145,16 +149,16 @@ fn responses_may_come_compressed() -> Done {
 fn what_is_too_long_is_refused() -> Done {
     let most = 32 << 20;
     let host = server(0, "", vec![b' '; most + 1])?;
-    let wanted = format!("http.send: Get \"{host}\": the response is longer than {most} bytes");
+    let expected = format!("http.send: Get \"{host}\": the response is longer than {most} bytes");
     let found = sent(&host, r#"{"method":"get","url":"HOST"}"#);
-    assert_eq!(found, Err(wanted));
+    assert_eq!(found, Err(expected));
     Ok(())
 }
 
 #[test]
 fn servers_may_be_absent_or_slow() -> Done {
     let host = server(0, "", Vec::new())?;
-    for (request, wanted) in [
+    for (request, expected) in [
         (
             r#"{"method":"get","url":"http://127.0.0.1:1"}"#,
             "Get \"http://127.0.0.1:1\": dial tcp 127.0.0.1:1: connect: connection refused",
@@ -177,8 +181,8 @@ fn servers_may_be_absent_or_slow() -> Done {
         ),
     ] {
         let named = |text: &str| text.replace("HOST", &host).replace("NOBODY", &nobody());
-        let wanted = format!("http.send: {}", named(wanted));
-        assert_eq!(sent(&host, &named(request)), Err(wanted), "{request}");
+        let expected = format!("http.send: {}", named(expected));
+        assert_eq!(sent(&host, &named(request)), Err(expected), "{request}");
     }
     Ok(())
 }
@@ -191,8 +195,8 @@ fn failed_requests_are_sent_again_as_often_as_asked() -> Done {
             r#"{{"method":"get","url":"HOST","raise_error":false,"max_retry_attempts":{attempts}}}"#
         );
         let found = sent(&host, &request)?;
-        let shown = format!("{closed} closed, {attempts} more attempts: {found}");
-        assert_eq!(member(&found, "status_code"), code, "{shown}");
+        let description = format!("{closed} closed, {attempts} more attempts: {found}");
+        assert_eq!(member(&found, "status_code"), code, "{description}");
     }
     Ok(())
 }
@@ -209,7 +213,7 @@ fn a_cancelled_evaluation_does_not_wait() -> Done {
     let (sends, found) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let request = r#"{"method":"get","url":"HOST/slow","timeout":"1h"}"#;
-        sends.send(asked("sent", &host, request, &cancelled))
+        sends.send(evaluate_rule("sent", &host, request, &cancelled))
     });
     let found = found.recv_timeout(HANG_LIMIT)?;
     assert_eq!(found, Err("caller cancelled query execution".to_owned()));
@@ -237,17 +241,20 @@ fn sockets_of_the_file_system_are_reached() -> Done {
 
 #[test]
 fn names_have_the_addresses_that_the_system_knows() {
-    let found = |name: &str| asked("found", "", &format!("\"{name}\""), &Arc::default());
-    let own = found("localhost").map(|addresses| addresses.to_string());
-    assert!(own.is_ok_and(|own| own.contains("127.0.0.1") || own.contains("::1")));
+    let found = |name: &str| evaluate_rule("found", "", &format!("\"{name}\""), &Arc::default());
+    let localhost = found("localhost").map(|addresses| addresses.to_string());
+    assert!(
+        localhost
+            .is_ok_and(|localhost| localhost.contains("127.0.0.1") || localhost.contains("::1"))
+    );
     let nobody = nobody();
-    let wanted = format!("net.lookup_ip_addr: lookup {nobody}: no such host");
-    assert_eq!(found(&nobody), Err(wanted));
+    let expected = format!("net.lookup_ip_addr: lookup {nobody}: no such host");
+    assert_eq!(found(&nobody), Err(expected));
 }
 
 #[test]
 fn policies_are_told_what_they_may_know() -> Done {
-    let told = asked("told", "", "null", &Arc::default())?;
-    assert_eq!(told.to_string(), r#"{"env":"told"}"#);
+    let runtime = evaluate_rule("told", "", "null", &Arc::default())?;
+    assert_eq!(runtime.to_string(), r#"{"env":"told"}"#);
     Ok(())
 }

@@ -7,7 +7,7 @@ use rego::value::from_json;
 use reqwest::Method;
 
 use super::token::{Token, lifetime};
-use super::token_request::{ask, form, question};
+use super::token_request::{form, request_builder, send};
 use super::{sensitive, variable};
 use crate::config::AzureIdentity;
 
@@ -32,7 +32,7 @@ const SERVER: &str = "the identity endpoint";
 /// # Errors
 /// When the environment is incomplete, or no token is returned.
 pub(super) async fn fetch(identity: &AzureIdentity) -> Result<Token, String> {
-    let asked = Instant::now();
+    let requested_at = Instant::now();
     let in_environment =
         variable("IDENTITY_ENDPOINT").filter(|_| set(&identity.endpoint).is_none());
     let of_application = identity.use_app_service_msi || in_environment.is_some();
@@ -51,7 +51,7 @@ pub(super) async fn fetch(identity: &AzureIdentity) -> Result<Token, String> {
     let pairs = pairs.into_iter();
     let query = form(pairs.filter_map(|(name, value)| Some((name, value?))));
     let url = format!("{}?{query}", endpoint.unwrap_or(ENDPOINT));
-    let request = question(Method::GET, &url)?;
+    let request = request_builder(Method::GET, &url)?;
     let request = match of_application {
         true => {
             let proof = variable("IDENTITY_HEADER");
@@ -60,14 +60,14 @@ pub(super) async fn fetch(identity: &AzureIdentity) -> Result<Token, String> {
         }
         false => request.header("metadata", "true"),
     };
-    let answer = ask(SERVER, request, TIMEOUT).await?;
+    let answer = send(SERVER, request, TIMEOUT).await?;
     let none = || format!("{SERVER} gave no token");
     let answer = from_json(&answer).map_err(|_| none())?;
     let token = answer.get("access_token").and_then(Value::as_str);
     let lifetime = lifetime(&answer).unwrap_or_default();
-    Ok(Token::new(token.ok_or_else(none)?, asked, lifetime))
+    Ok(Token::new(token.ok_or_else(none)?, requested_at, lifetime))
 }
 
-fn set(given: &Option<String>) -> Option<&str> {
-    given.as_deref().filter(|given| !given.is_empty())
+fn set(value: &Option<String>) -> Option<&str> {
+    value.as_deref().filter(|value| !value.is_empty())
 }

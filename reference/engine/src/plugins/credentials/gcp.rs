@@ -7,7 +7,7 @@ use rego::{Value, jwt};
 use reqwest::Method;
 
 use super::token::{Token, lifetime};
-use super::token_request::{ask, question};
+use super::token_request::{request_builder, send};
 use crate::config::{GcpMetadata, GcpToken};
 
 /// Default address of the metadata server.
@@ -28,10 +28,12 @@ const SERVER: &str = "the metadata server";
 /// # Errors
 /// When the server returns no token.
 pub(super) async fn fetch(metadata: &GcpMetadata) -> Result<Token, String> {
-    let asked = Instant::now();
-    let set = |given: &Option<String>, usual: &str| {
-        let given = given.as_deref().filter(|given| !given.is_empty());
-        given.unwrap_or(usual).to_owned()
+    let requested_at = Instant::now();
+    let set = |configured: &Option<String>, default: &str| {
+        let configured = configured
+            .as_deref()
+            .filter(|configured| !configured.is_empty());
+        configured.unwrap_or(default).to_owned()
     };
     let endpoint = set(&metadata.endpoint, ENDPOINT);
     let none = || format!("{SERVER} gave no token");
@@ -41,7 +43,7 @@ pub(super) async fn fetch(metadata: &GcpMetadata) -> Result<Token, String> {
             let answer = get(format!("{endpoint}{path}?audience={audience}")).await?;
             let token = std::str::from_utf8(&answer).map_err(|_| none())?.trim();
             let left = left(token).unwrap_or_default();
-            Ok(Token::new(token, asked, left))
+            Ok(Token::new(token, requested_at, left))
         }
         GcpToken::Access(scopes) => {
             let path = set(&metadata.access_token_path, ACCESS);
@@ -49,15 +51,15 @@ pub(super) async fn fetch(metadata: &GcpMetadata) -> Result<Token, String> {
             let answer = from_json(&answer).map_err(|_| none())?;
             let token = answer.get("access_token").and_then(Value::as_str);
             let lifetime = lifetime(&answer).unwrap_or_default();
-            Ok(Token::new(token.ok_or_else(none)?, asked, lifetime))
+            Ok(Token::new(token.ok_or_else(none)?, requested_at, lifetime))
         }
     }
 }
 
 async fn get(url: String) -> Result<Vec<u8>, String> {
-    let request = question(Method::GET, &url)?;
+    let request = request_builder(Method::GET, &url)?;
     let request = request.header("metadata-flavor", "Google");
-    ask(SERVER, request, TIMEOUT).await
+    send(SERVER, request, TIMEOUT).await
 }
 
 /// Remaining lifetime of an identity token, if it has an expiry.

@@ -59,21 +59,21 @@ impl TokenProvider {
 impl Credentials {
     /// Creates the configured credentials of a service, whose HTTP client is `http`.
     pub(super) fn new(service: &Service, http: &reqwest::Client) -> Self {
-        let given = &service.credentials;
-        if let Some(bearer) = &given.bearer {
+        let credentials = &service.credentials;
+        if let Some(bearer) = &credentials.bearer {
             return Self::Bearer {
                 bearer: bearer.clone(),
                 in_base64: service.is_registry(),
             };
         }
-        if let Some(signing) = &given.s3_signing {
+        if let Some(signing) = &credentials.s3_signing {
             return Self::Aws(Box::new(Aws::new(signing)));
         }
-        let by = if let Some(client) = &given.oauth2 {
+        let by = if let Some(client) = &credentials.oauth2 {
             TokenProvider::OAuth2(Box::new(client.clone()), http.clone())
-        } else if let Some(metadata) = &given.gcp_metadata {
+        } else if let Some(metadata) = &credentials.gcp_metadata {
             TokenProvider::Gcp(metadata.clone())
-        } else if let Some(identity) = &given.azure_managed_identity {
+        } else if let Some(identity) = &credentials.azure_managed_identity {
             TokenProvider::Azure(identity.clone())
         } else {
             return Self::None;
@@ -99,10 +99,10 @@ impl Credentials {
                 }
             }
             Self::Given { by, token } => {
-                let mut held = token.lock().await;
-                let token = match held.take().filter(Token::lives) {
-                    Some(token) => held.insert(token),
-                    None => held.insert(by.give().await?),
+                let mut cached = token.lock().await;
+                let token = match cached.take().filter(Token::lives) {
+                    Some(token) => cached.insert(token),
+                    None => cached.insert(by.give().await?),
                 };
                 format!("Bearer {}", token.text())
             }
@@ -131,7 +131,7 @@ async fn bearer_token(bearer: &Bearer) -> Result<String, String> {
 /// Reads a file as a string.
 async fn text(path: &std::path::Path) -> Result<String, String> {
     let text = tokio::fs::read_to_string(path).await;
-    text.map_err(|why| format!("file `{}`: {why}", path.display()))
+    text.map_err(|error| format!("file `{}`: {error}", path.display()))
 }
 
 /// Value of an environment variable, if set and not empty.

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::sensitive;
 use super::token::{Token, lifetime};
-use super::token_request::{ask, form};
+use super::token_request::{form, send};
 use crate::config::{Assertion, Grant, Key, OAuth2};
 use crate::random_id;
 
@@ -32,16 +32,16 @@ const SERVER: &str = "the authorization server";
 
 /// Requests a token from the authorization server.
 pub(super) async fn fetch(client: &OAuth2, http: &reqwest::Client) -> Result<Token, String> {
-    let asked = Instant::now();
+    let requested_at = Instant::now();
     let grant = client.grant()?;
-    let said = said(client, &grant).await?;
-    let said = said
+    let fields = form_fields(client, &grant).await?;
+    let fields = fields
         .iter()
         .map(|(name, value)| (name.as_str(), value.as_str()));
     let mut request = http
         .post(&client.token_url)
         .header("content-type", "application/x-www-form-urlencoded")
-        .body(form(said));
+        .body(form(fields));
     if let Grant::Secret { id, secret } = &grant {
         // Not percent-encoded as in RFC 6749, because servers expect what other clients send.
         request = request.basic_auth(id, Some(&secret.0));
@@ -49,31 +49,34 @@ pub(super) async fn fetch(client: &OAuth2, http: &reqwest::Client) -> Result<Tok
     for (name, value) in &client.additional_headers {
         request = request.header(name, sensitive(&value.0)?);
     }
-    let answer = ask(SERVER, request, TIMEOUT).await?;
-    token(&answer, asked)
+    let answer = send(SERVER, request, TIMEOUT).await?;
+    token(&answer, requested_at)
 }
 
 /// Form parameters of the token request. Additional parameters may only override the scopes.
-async fn said(client: &OAuth2, grant: &Grant<'_>) -> Result<BTreeMap<String, String>, String> {
+async fn form_fields(
+    client: &OAuth2,
+    grant: &Grant<'_>,
+) -> Result<BTreeMap<String, String>, String> {
     let mut form = BTreeMap::new();
-    let mut say = |name: &str, value: &str| {
+    let mut add_field = |name: &str, value: &str| {
         form.insert(name.to_owned(), value.to_owned());
     };
     let scopes = client.scopes.join(" ");
     if !scopes.is_empty() {
-        say("scope", &scopes);
+        add_field("scope", &scopes);
     }
     for (name, value) in &client.additional_parameters {
-        say(name, &value.0);
+        add_field(name, &value.0);
     }
     let (id, kind, assertion) = match grant {
         Grant::Bearer { key } => {
-            say("grant_type", JWT_GRANT);
-            say("assertion", &signed(client, key)?);
+            add_field("grant_type", JWT_GRANT);
+            add_field("assertion", &signed(client, key)?);
             return Ok(form);
         }
         Grant::Secret { .. } => {
-            say("grant_type", "client_credentials");
+            add_field("grant_type", "client_credentials");
             return Ok(form);
         }
         Grant::SignedClient { id, key } => (*id, JWT_ASSERTION, signed(client, key)?),
@@ -89,11 +92,11 @@ async fn said(client: &OAuth2, grant: &Grant<'_>) -> Result<BTreeMap<String, Str
             (Some(*id), *kind, assertion)
         }
     };
-    say("grant_type", "client_credentials");
-    say("client_assertion_type", kind);
-    say("client_assertion", &assertion);
+    add_field("grant_type", "client_credentials");
+    add_field("client_assertion_type", kind);
+    add_field("client_assertion", &assertion);
     if let Some(id) = id {
-        say("client_id", id);
+        add_field("client_id", id);
     }
     Ok(form)
 }
@@ -101,7 +104,7 @@ async fn said(client: &OAuth2, grant: &Grant<'_>) -> Result<BTreeMap<String, Str
 /// Creates an assertion signed by a key.
 fn signed(client: &OAuth2, key: &Key) -> Result<String, String> {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    let now = since.map_err(|why| why.to_string())?.as_secs();
+    let now = since.map_err(|error| error.to_string())?.as_secs();
     let mut claims = serde_json::Map::new();
     let mut claim = |name: &str, value| claims.insert(name.to_owned(), value);
     claim("iat", json!(now));
@@ -130,7 +133,7 @@ fn signed(client: &OAuth2, key: &Key) -> Result<String, String> {
 }
 
 /// Parses the token in a response.
-fn token(answer: &[u8], asked: Instant) -> Result<Token, String> {
+fn token(answer: &[u8], requested_at: Instant) -> Result<Token, String> {
     let wrong = |what: &str| format!("{SERVER} gave {what}");
     let answer = from_json(answer).map_err(|_| wrong("no token"))?;
     let text = |name| answer.get(name).and_then(Value::as_str);
@@ -139,5 +142,5 @@ fn token(answer: &[u8], asked: Instant) -> Result<Token, String> {
         return Err(wrong("a token that is not a bearer token"));
     }
     let lifetime = lifetime(&answer).unwrap_or(LIFETIME);
-    Ok(Token::new(token, asked, lifetime))
+    Ok(Token::new(token, requested_at, lifetime))
 }

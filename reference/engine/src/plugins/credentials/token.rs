@@ -21,12 +21,12 @@ impl fmt::Debug for Token {
 }
 
 impl Token {
-    /// Creates a token that was requested at `asked` and has this lifetime.
-    pub(super) fn new(text: &str, asked: Instant, lifetime: Duration) -> Self {
-        let end = asked.checked_add(lifetime.saturating_sub(LEEWAY));
+    /// Creates a token that was requested at `requested_at` and has this lifetime.
+    pub(super) fn new(text: &str, requested_at: Instant, lifetime: Duration) -> Self {
+        let end = requested_at.checked_add(lifetime.saturating_sub(LEEWAY));
         Self {
             text: text.trim().to_owned(),
-            end: end.unwrap_or(asked),
+            end: end.unwrap_or(requested_at),
         }
     }
 

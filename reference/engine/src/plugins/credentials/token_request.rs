@@ -34,40 +34,40 @@ pub(super) fn form<'p>(pairs: impl IntoIterator<Item = (&'p str, &'p str)>) -> S
 ///
 /// # Errors
 /// When the URL is invalid.
-pub(super) fn question(method: Method, url: &str) -> Result<RequestBuilder, String> {
+pub(super) fn request_builder(method: Method, url: &str) -> Result<RequestBuilder, String> {
     http_server::tls_provider::install();
-    let url =
-        Url::parse(url).map_err(|why| format!("invalid URL of the credentials server: {why}"))?;
+    let url = Url::parse(url)
+        .map_err(|error| format!("invalid URL of the credentials server: {error}"))?;
     let mut builder = reqwest::Client::builder()
         .redirect(redirect::Policy::none())
         .referer(false);
     if url.host_str().is_some_and(is_loopback) {
         builder = builder.no_proxy();
     }
-    let client = builder.build().map_err(|why| cause(&why))?;
+    let client = builder.build().map_err(|error| cause(&error))?;
     Ok(client.request(method, url))
 }
 
 /// Sends a request and returns the body of a successful response that arrives within a timeout.
-/// Messages name the server by `whom`, and contain nothing of the request and the response.
+/// Messages name the server by `server`, and contain nothing of the request and the response.
 ///
 /// # Errors
 /// When there is no such response, or it is too long.
-pub(super) async fn ask(
-    whom: &str,
+pub(super) async fn send(
+    server: &str,
     request: RequestBuilder,
-    within: Duration,
+    timeout: Duration,
 ) -> Result<Vec<u8>, String> {
-    let failed = |why: reqwest::Error| format!("{whom}: {}", cause(&why));
-    let mut response = request.timeout(within).send().await.map_err(failed)?;
+    let failed = |error: reqwest::Error| format!("{server}: {}", cause(&error));
+    let mut response = request.timeout(timeout).send().await.map_err(failed)?;
     let status = response.status();
     if !status.is_success() {
-        return Err(format!("{whom} replied with {status}"));
+        return Err(format!("{server} replied with {status}"));
     }
     let mut body = Vec::new();
     while let Some(piece) = response.chunk().await.map_err(failed)? {
         if body.len().saturating_add(piece.len()) > MAX_ANSWER {
-            return Err(format!("the answer of {whom} is too long"));
+            return Err(format!("the answer of {server} is too long"));
         }
         body.extend_from_slice(&piece);
     }

@@ -16,11 +16,11 @@ const TYPE: &str = "openpolicyagent.org/decision_logs";
 /// # Errors
 /// When the event is too long. Then nothing is written.
 pub(super) fn print(event: &Object) -> Result<(), TooLong> {
-    let mut room = MAX_EVENT;
+    let mut remaining = MAX_EVENT;
     let mut json = |name| {
-        let member = event.get(name).map(|member| Json::new(member, room));
+        let member = event.get(name).map(|member| Json::new(member, remaining));
         let member = member.transpose()?;
-        room -= member.as_ref().map_or(0, Json::byte_count);
+        remaining -= member.as_ref().map_or(0, Json::byte_count);
         Ok::<_, TooLong>(member.map(tracing::field::display))
     };
     let text = |name| event.get(name).and_then(Value::as_str);
@@ -54,12 +54,12 @@ pub(super) fn print(event: &Object) -> Result<(), TooLong> {
 /// Formats an error with its code, and its location if known.
 fn sentence(error: &Value) -> String {
     let text = |name| error.get(name).and_then(Value::as_str).unwrap_or_default();
-    let said = format!("{}: {}", text("code"), text("message"));
+    let message = format!("{}: {}", text("code"), text("message"));
     let place = |name| error.get("location").and_then(|at| at.get(name));
     match (place("file").and_then(Value::as_str), place("row")) {
-        (Some(file), Some(row)) if !file.is_empty() => format!("{file}:{row}: {said}"),
-        (_, Some(row)) => format!("{row}: {said}"),
-        _ => said,
+        (Some(file), Some(row)) if !file.is_empty() => format!("{file}:{row}: {message}"),
+        (_, Some(row)) => format!("{row}: {message}"),
+        _ => message,
     }
 }
 

@@ -15,10 +15,10 @@ pub(super) struct Entry {
 /// Returns the first entries of at most `bytes` bytes together, at least one if there is any.
 pub(super) fn fitting(entries: &VecDeque<Entry>, bytes: usize) -> Vec<Entry> {
     let mut sum = 0_usize;
-    let fits = entries.iter().take_while(|entry| {
+    let selected = entries.iter().take_while(|entry| {
         let first = sum == 0;
         sum = sum.saturating_add(entry.event.len());
         first || sum <= bytes
     });
-    fits.cloned().collect()
+    selected.cloned().collect()
 }

@@ -85,7 +85,7 @@ impl<'m> Mask<'m> {
             }
             other => return Err(format!("expected a mask, found {}", other.kind())),
         };
-        let wrong = |why: &str| format!("mask `{path}`: {why}");
+        let wrong = |reason: &str| format!("mask `{path}`: {reason}");
         let below = path
             .strip_prefix('/')
             .ok_or_else(|| wrong("the path must begin with a slash"))?;

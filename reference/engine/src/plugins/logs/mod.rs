@@ -76,7 +76,7 @@ impl Plugins {
         let written = match judge(state, logs, &mut event) {
             Ok(true) => write(event, logs),
             Ok(false) => return Ok(()),
-            Err(why) => Err(NotLogged::Unjudged(why)),
+            Err(error) => Err(NotLogged::Unjudged(error)),
         };
         match (written, &logs.upload) {
             (Ok(Some(text)), Some(upload)) => self.logs.put(text, upload),
@@ -187,8 +187,8 @@ impl Entry<'_> {
             event.insert("metrics", metrics.clone());
         }
         event.insert("req_id", Value::from(self.request.number.get()));
-        if let Subject::Filter(_, asked) = self.subject {
-            event.insert("custom", asked.clone());
+        if let Subject::Filter(_, options) = self.subject {
+            event.insert("custom", options.clone());
         }
         event
     }
@@ -236,7 +236,7 @@ fn judge(state: &State, logs: &DecisionLogs, event: &mut Object) -> Result<bool,
     };
     if !mask::is_none(&masks) {
         let affordable = state.evaluation().afford([&masks, &input]);
-        affordable.map_err(|why| why.to_string())?;
+        affordable.map_err(|error| error.to_string())?;
     }
     mask::apply(event, &masks).map(|()| true)
 }
@@ -257,6 +257,6 @@ fn decide(state: &State, path: &[String], event: &Value) -> Result<Option<Value>
     evaluation.input = Some(event.clone());
     let mut answers = query
         .evaluate(&mut evaluation)
-        .map_err(|why| why.to_string())?;
+        .map_err(|error| error.to_string())?;
     Ok(answers.pop().and_then(Solution::into_document))
 }

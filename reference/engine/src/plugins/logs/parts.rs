@@ -67,7 +67,7 @@ impl Digests {
     }
 
     /// Digest of an array, object or set, from the digests of its elements in order.
-    pub(super) fn whole(
+    pub(super) fn composite(
         &self,
         value: &Value,
         inner: impl IntoIterator<Item = MaskedPart>,
@@ -111,9 +111,9 @@ impl Digests {
                 inner.push(self.each_part(member, show));
             }),
         }
-        let whole = self.whole(value, inner);
-        whole.part().into_iter().for_each(show);
-        whole
+        let masked = self.composite(value, inner);
+        masked.part().into_iter().for_each(show);
+        masked
     }
 
     fn key(&self, key: &Value, show: &mut impl FnMut(Part)) -> MaskedPart {
@@ -164,7 +164,7 @@ fn number(value: &Value) -> Option<Number> {
         Value::Number(number) => spelling::magnitude(&number.text()),
         _ => spelling::magnitude(value.as_str()?),
     }?;
-    let usual = found.as_f64();
-    let is_long = !usual.is_finite() || usual.to_string().len() >= SHORTEST_NUMBER;
+    let float = found.as_f64();
+    let is_long = !float.is_finite() || float.to_string().len() >= SHORTEST_NUMBER;
     is_long.then_some(found)
 }

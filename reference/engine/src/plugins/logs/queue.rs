@@ -44,7 +44,7 @@ impl LogQueue {
     /// # Errors
     /// When the event cannot be stored, and the configuration refuses its request then.
     pub(super) fn put(&self, event: Vec<u8>, upload: &Upload) -> Result<(), Unlogged> {
-        self.keep(event, upload)?;
+        self.store(event, upload)?;
         if upload.trigger == UploadTrigger::Immediate && self.size().1 >= upload.chunk as u64 {
             self.filled.notify_one();
         }
@@ -56,7 +56,7 @@ impl LogQueue {
         self.filled.notified().await;
     }
 
-    fn keep(&self, event: Vec<u8>, upload: &Upload) -> Result<(), Unlogged> {
+    fn store(&self, event: Vec<u8>, upload: &Upload) -> Result<(), Unlogged> {
         if upload.rate.is_some_and(|rate| !self.allowance.take(rate)) {
             self.count(|counts| counts.too_fast += 1);
             return Ok(());
@@ -84,7 +84,7 @@ impl LogQueue {
                 }
                 // Another buffer has just replaced this one.
                 Err(Unwritten::Closed) => {}
-                Err(why) => return self.fail(&why, spool.disk().full),
+                Err(error) => return self.fail(&error, spool.disk().full),
             }
         }
     }
@@ -114,15 +114,15 @@ impl LogQueue {
         let mut retired = self.retired();
         if let (Some(spool), Some(disk)) = (&spool, disk) {
             retired.retain(|other| !Arc::ptr_eq(other, spool));
-            if let Err(why) = spool.configure(disk) {
-                error!(%why, "decisions are not synchronised with the disk");
+            if let Err(error) = spool.configure(disk) {
+                error!(why = %error, "decisions are not synchronised with the disk");
             }
         }
-        let before = self.spool.swap(spool.clone());
-        if let Some(before) = before
-            && !spool.is_some_and(|spool| Arc::ptr_eq(&before, &spool))
+        let previous = self.spool.swap(spool.clone());
+        if let Some(previous) = previous
+            && !spool.is_some_and(|spool| Arc::ptr_eq(&previous, &spool))
         {
-            retired.push(before);
+            retired.push(previous);
         }
     }
 
@@ -186,11 +186,11 @@ impl LogQueue {
         }
     }
 
-    fn fail(&self, why: &Unwritten, full: BufferFull) -> Result<(), Unlogged> {
+    fn fail(&self, error: &Unwritten, full: BufferFull) -> Result<(), Unlogged> {
         if !self.failing.swap(true, Ordering::Relaxed) {
-            error!(%why, "decisions cannot be written to disk");
+            error!(why = %error, "decisions cannot be written to disk");
         }
-        self.count(|counts| match (full, why) {
+        self.count(|counts| match (full, error) {
             (BufferFull::Refuse, _) => counts.refused += 1,
             (BufferFull::Drop, Unwritten::Full) => counts.no_room += 1,
             (BufferFull::Drop, _) => counts.unwritten += 1,

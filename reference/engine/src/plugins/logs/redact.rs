@@ -58,15 +58,15 @@ impl MaskedValues {
     /// Adds a value that a mask removed or replaced. Parts that also occur in the replacement are
     /// not masked.
     pub(super) fn add(&mut self, before: &Value, after: Option<&Value>) {
-        let mut shown = BTreeSet::new();
+        let mut remaining = BTreeSet::new();
         if let Some(after) = after {
             self.digests.each_part(after, &mut |part| {
-                shown.insert(part);
+                remaining.insert(part);
             });
         }
         let (parts, bytes) = (&mut self.parts, &mut self.bytes);
         self.digests.each_part(before, &mut |part| {
-            if *bytes > MAX_TEXT || shown.contains(&part) || parts.contains(&part) {
+            if *bytes > MAX_TEXT || remaining.contains(&part) || parts.contains(&part) {
                 return;
             }
             if let Part::Text(text) | Part::Name(text) = &part {
@@ -106,7 +106,7 @@ impl MaskedValues {
             inner.push(seen);
             changed
         });
-        let seen = self.digests.whole(value, inner);
+        let seen = self.digests.composite(value, inner);
         let is_hidden = seen.part().is_some_and(|part| self.parts.contains(&part));
         let changed = match is_hidden {
             true => Some(Value::from(COVER)),
@@ -129,8 +129,8 @@ impl MaskedValues {
                     words.insert(name.as_str());
                 }
                 Part::Text(text) | Part::Name(text) => {
-                    let plain = spelling::plain(text);
-                    texts.extend(plain.filter(|plain| is_long_enough(plain.trim())));
+                    let decoded = spelling::decoded(text);
+                    texts.extend(decoded.filter(|decoded| is_long_enough(decoded.trim())));
                     texts.push(text.clone());
                 }
                 Part::Number(_) | Part::Whole(_) => {}
@@ -271,8 +271,10 @@ impl Finder<'_> {
         let left = covered.as_deref().unwrap_or(text);
         let has_number = |text: &str| spelling::numbers(text).any(|n| hidden.has_number(n));
         let is_respelt = has_number(left)
-            || spelling::any_level(left, |plain| {
-                texts.is_match(plain) || has_number(plain) || without_words(plain, words).is_some()
+            || spelling::any_level(left, |decoded| {
+                texts.is_match(decoded)
+                    || has_number(decoded)
+                    || without_words(decoded, words).is_some()
             });
         match is_respelt {
             true => Some(COVER.to_owned()),
@@ -410,10 +412,10 @@ mod tests {
             event.insert("result", Value::from(written));
             let mut masked = event.clone();
             apply(&mut masked, &from_json(br#"["/input"]"#)?)?;
-            let shown = masked.get("result").map(Value::to_string);
-            let shown = shown.unwrap_or_default();
+            let result = masked.get("result").map(Value::to_string);
+            let result = result.unwrap_or_default();
             let left = ["Zx9", "ax9", "cret", "pass", "first", "second", "234", "65"];
-            assert!(left.iter().all(|left| !shown.contains(left)), "{shown}");
+            assert!(left.iter().all(|left| !result.contains(left)), "{result}");
         }
         event.insert(
             "result",
@@ -433,8 +435,8 @@ mod tests {
             ("b", Value::string(b"\xffKEY")),
         ]);
         event.insert("input", hidden);
-        let shown = [&b"<\xfeSECRET>"[..], b"\xffKEY", b"\xfeother"].map(Value::string);
-        event.insert("result", Value::from(shown.to_vec()));
+        let strings = [&b"<\xfeSECRET>"[..], b"\xffKEY", b"\xfeother"].map(Value::string);
+        event.insert("result", Value::from(strings.to_vec()));
         apply(&mut event, &from_json(br#"["/input"]"#)?)?;
         let result = event.get("result").map(Value::to_string);
         assert_eq!(

@@ -21,44 +21,44 @@ pub(super) fn any_level(text: &str, mut is_sought: impl FnMut(&str) -> bool) -> 
 }
 
 /// Unescaped spelling of a string, if it differs.
-pub(super) fn plain(text: &str) -> Option<String> {
-    let mut plain = undone(text)?;
+pub(super) fn decoded(text: &str) -> Option<String> {
+    let mut decoded = undone(text)?;
     for _ in 1..LEVELS {
-        match undone(&plain) {
+        match undone(&decoded) {
             None => break,
-            Some(plainer) => plain = plainer,
+            Some(plainer) => decoded = plainer,
         }
     }
-    Some(plain)
+    Some(decoded)
 }
 
 /// Undoes one level of escapes, if the string has any.
 fn undone(text: &str) -> Option<String> {
-    let mut plain = Vec::with_capacity(text.len());
+    let mut decoded = Vec::with_capacity(text.len());
     let (mut rest, mut changed) = (text, false);
     while let Some(at) = rest.find(['\\', '%', '+', '\'']) {
         let (before, escape) = rest.split_at(at);
-        plain.extend_from_slice(before.as_bytes());
-        let left = backslash(escape, &mut plain).or_else(|| percent(escape, &mut plain));
+        decoded.extend_from_slice(before.as_bytes());
+        let left = backslash(escape, &mut decoded).or_else(|| percent(escape, &mut decoded));
         let left = left.or_else(|| {
             // YAML doubles single quotes in single-quoted strings.
             let left = escape.strip_prefix("''")?;
-            plain.push(b'\'');
+            decoded.push(b'\'');
             Some(left)
         });
         changed |= left.is_some();
         rest = left.unwrap_or_else(|| {
             let (mark, left) = escape.split_at(1);
-            plain.extend_from_slice(mark.as_bytes());
+            decoded.extend_from_slice(mark.as_bytes());
             left
         });
     }
-    plain.extend_from_slice(rest.as_bytes());
-    changed.then(|| String::from_utf8_lossy(&plain).into_owned())
+    decoded.extend_from_slice(rest.as_bytes());
+    changed.then(|| String::from_utf8_lossy(&decoded).into_owned())
 }
 
 /// Undoes an escape that starts with a backslash, and returns the rest.
-fn backslash<'t>(escape: &'t str, plain: &mut Vec<u8>) -> Option<&'t str> {
+fn backslash<'t>(escape: &'t str, decoded: &mut Vec<u8>) -> Option<&'t str> {
     let after = escape.strip_prefix('\\')?;
     let mut rest = after.chars();
     let character = match rest.next()? {
@@ -75,18 +75,18 @@ fn backslash<'t>(escape: &'t str, plain: &mut Vec<u8>) -> Option<&'t str> {
         'N' => '\u{85}',
         'P' => '\u{2029}',
         '_' => '\u{a0}',
-        'x' => return code(after, 2, plain),
-        'u' => return unit(after, plain),
-        'U' => return code(after, 8, plain),
+        'x' => return code(after, 2, decoded),
+        'u' => return unit(after, decoded),
+        'U' => return code(after, 8, decoded),
         mark if mark == ' ' || mark.is_ascii_punctuation() => mark,
         _ => return None,
     };
-    push(plain, character);
+    push(decoded, character);
     Some(rest.as_str())
 }
 
 /// Undoes an escape of `u` and four digits, or two escapes that form a surrogate pair.
-fn unit<'t>(after: &'t str, plain: &mut Vec<u8>) -> Option<&'t str> {
+fn unit<'t>(after: &'t str, decoded: &mut Vec<u8>) -> Option<&'t str> {
     let first = hex(after.get(1..5)?)?;
     let rest = after.get(5..)?;
     let second = rest.get(..6).and_then(|next| next.strip_prefix("\\u"));
@@ -100,30 +100,30 @@ fn unit<'t>(after: &'t str, plain: &mut Vec<u8>) -> Option<&'t str> {
         pair.next()?.ok().filter(|_| pair.next().is_none())
     });
     if let Some(character) = pair {
-        push(plain, character);
+        push(decoded, character);
         return rest.get(6..);
     }
     let alone = char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER);
-    push(plain, alone);
+    push(decoded, alone);
     Some(rest)
 }
 
 /// Undoes an escape of a letter and `digits` hexadecimal digits, and returns the rest.
-fn code<'t>(after: &'t str, digits: usize, plain: &mut Vec<u8>) -> Option<&'t str> {
+fn code<'t>(after: &'t str, digits: usize, decoded: &mut Vec<u8>) -> Option<&'t str> {
     let code = hex(after.get(1..=digits)?)?;
-    push(plain, char::from_u32(code)?);
+    push(decoded, char::from_u32(code)?);
     after.get(digits + 1..)
 }
 
 /// Undoes one percent-escape, or `+` for a space in a query, and returns the rest.
-fn percent<'t>(escape: &'t str, plain: &mut Vec<u8>) -> Option<&'t str> {
+fn percent<'t>(escape: &'t str, decoded: &mut Vec<u8>) -> Option<&'t str> {
     if let Some(rest) = escape.strip_prefix('+') {
-        plain.push(b' ');
+        decoded.push(b' ');
         return Some(rest);
     }
     let after = escape.strip_prefix('%')?;
     let byte = hex(after.get(..2)?)?;
-    plain.push(u8::try_from(byte).ok()?);
+    decoded.push(u8::try_from(byte).ok()?);
     after.get(2..)
 }
 
@@ -132,8 +132,8 @@ fn hex(digits: &str) -> Option<u32> {
     all.then(|| u32::from_str_radix(digits, 16).ok()).flatten()
 }
 
-fn push(plain: &mut Vec<u8>, character: char) {
-    plain.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+fn push(decoded: &mut Vec<u8>, character: char) {
+    decoded.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
 }
 
 /// Parses a number without its sign.
@@ -175,7 +175,7 @@ fn number_length(text: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{any_level, numbers, plain};
+    use super::{any_level, decoded, numbers};
 
     #[test]
     fn escapes_are_undone() {
@@ -191,7 +191,7 @@ mod tests {
             ("it''s", Some("it's")),
             (r"\q\u12 %zz %", None),
         ] {
-            assert_eq!(plain(written).as_deref(), expected, "{written}");
+            assert_eq!(decoded(written).as_deref(), expected, "{written}");
         }
     }
 

@@ -52,13 +52,13 @@ impl Uploader {
             waited = false;
             let sent = self.flush().await;
             fine = sent.is_ok();
-            if let Err(why) = &sent {
-                error!(%why, "decisions cannot be uploaded");
+            if let Err(error) = &sent {
+                error!(why = %error, "decisions cannot be uploaded");
             }
-            let failure = sent.err().map(|why| Failure {
+            let failure = sent.err().map(|error| Failure {
                 code: ERROR,
-                message: why.to_string(),
-                http_code: why.status().map(|status| status.as_u16()),
+                message: error.to_string(),
+                http_code: error.status().map(|status| status.as_u16()),
                 ..Failure::default()
             });
             self.plugins.statuses.set_upload_failure(failure);

@@ -15,11 +15,15 @@ use http_server::{ApiError, Reply, Request};
 /// `invalid_parameter` when the body is neither JSON nor YAML, `undefined_document` when there is
 /// no document at the path, `internal_error` when the evaluation fails.
 pub(crate) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
-    bare(engine, request, request.path.open())
+    respond_without_envelope(engine, request, request.path.open())
 }
 
 /// Returns the bare document at any path.
-pub(crate) fn bare(engine: &Engine, request: &Request, path: &[String]) -> Result<Reply, ApiError> {
+pub(crate) fn respond_without_envelope(
+    engine: &Engine,
+    request: &Request,
+    path: &[String],
+) -> Result<Reply, ApiError> {
     let mut metrics = Metrics::of_write(request);
     let is_logged = is_logged(engine, request, &mut metrics)?;
     let input = metrics.time("timer_rego_input_parse_ns", || request_body::input(request))?;

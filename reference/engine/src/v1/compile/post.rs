@@ -35,10 +35,12 @@ pub(crate) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiErr
     let metrics = Metrics::of_decision(request);
     let state = engine.state();
     let mut pipeline = Pipeline::new(engine, &state, request, false, metrics);
-    let asked = request_body::object(request)?;
-    let text = asked.get("query").filter(|text| **text != Value::Null);
+    let body_object = request_body::object(request)?;
+    let text = body_object
+        .get("query")
+        .filter(|text| **text != Value::Null);
     let text = text
-        .map(|_| request_body::string(&asked, "query"))
+        .map(|_| request_body::string(&body_object, "query"))
         .transpose()?;
     let text = text.unwrap_or_default();
     let metrics = &mut pipeline.metrics;
@@ -51,14 +53,14 @@ pub(crate) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiErr
         .get_or_compile(&snapshot, text, request, || {
             let body = metrics.time(PARSE, || parse(text, engine.version()))?;
             // As in Open Policy Agent, errors in the options precede those of the compiler.
-            options(&asked)?;
+            options(&body_object)?;
             metrics.time(COMPILE, || compile(&state, body))
         })?;
     pipeline
         .metrics
         .also("timer_query_compile_stage_all_ns", COMPILE);
-    pipeline.decision.input = asked.get("input").cloned();
-    let options = options(&asked)?;
+    pipeline.decision.input = body_object.get("input").cloned();
+    let options = options(&body_object)?;
     let measurement = state.residual_latency.measure(request);
     let (residual, explanation) = pipeline.evaluate_partially(&query, &options)?;
     drop(measurement);
@@ -107,26 +109,29 @@ fn compile(state: &State, body: Body) -> Result<PartialQuery, ApiError> {
 }
 
 /// Options of the request, including the unknowns.
-fn options(asked: &Value) -> Result<PartialOptions, ApiError> {
+fn options(body: &Value) -> Result<PartialOptions, ApiError> {
     let mut options = PartialOptions::default();
-    if let Some(texts) = texts(asked, "unknowns")? {
+    if let Some(texts) = texts(body, "unknowns")? {
         let unknowns = References::parse(texts);
         options.unknowns = unknowns.map_err(|errors| errors::unknowns(&errors))?;
     }
-    let Some(given) = asked.get("options").filter(|given| **given != Value::Null) else {
+    let Some(section) = body
+        .get("options")
+        .filter(|section| **section != Value::Null)
+    else {
         return Ok(options);
     };
-    if given.as_object().is_none() {
+    if section.as_object().is_none() {
         return Err(ApiError::invalid_parameter("`options` must be an object"));
     }
-    if let Some(texts) = texts(given, "disableInlining")? {
+    if let Some(texts) = texts(section, "disableInlining")? {
         let references = References::parse(texts);
         options.disable_inlining =
             references.map_err(|errors| errors::disable_inlining(&errors))?;
     }
     // The documented name lacks a letter; clients of other engines use it.
     for name in ["nondeterminsticBuiltins", "nondeterministicBuiltins"] {
-        match given.get(name) {
+        match section.get(name) {
             Some(Value::Bool(evaluate)) => options.nondeterministic_builtins |= evaluate,
             None | Some(Value::Null) => {}
             Some(_) => {

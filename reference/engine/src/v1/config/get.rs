@@ -11,7 +11,7 @@ use http_server::{ApiError, Reply, Request};
 /// # Errors
 /// None.
 pub(crate) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
-    let body = Value::object([("result", engine.config().shown.clone())]);
+    let body = Value::object([("result", engine.config().displayed.clone())]);
     Ok(Reply::document(
         StatusCode::OK,
         &body,

@@ -14,8 +14,8 @@ use http_server::{ApiError, Reply, Request};
 pub(crate) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let mut metrics = Metrics::of_decision(request);
     let input = metrics.time("timer_rego_input_parse_ns", || {
-        let given = request.last_parameter("input");
-        given
+        let parameter = request.last_parameter("input");
+        parameter
             .map(|text| input_from_json(text.as_bytes()))
             .transpose()
     });

@@ -57,7 +57,7 @@ pub(crate) fn missing(member: &str) -> Value {
 
 /// 204 after a write, or 200 with the requested metrics.
 fn write_reply(mut metrics: Metrics) -> Reply {
-    if !metrics.is_shown() {
+    if !metrics.is_requested() {
         return Reply::empty(StatusCode::NO_CONTENT);
     }
     let body = Value::object([("metrics", metrics.finish())]);

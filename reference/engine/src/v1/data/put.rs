@@ -19,18 +19,19 @@ pub(crate) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiErr
         request_body::document(request)
     })?;
     let only_new = request.header("if-none-match") == Some("*");
-    let mut kept = false;
+    let mut already_exists = false;
     engine.write(|contents| {
         contents.bundles.permit(request.path.open())?;
-        kept = only_new && store::find(&contents.documents, request.path.open()).is_some();
-        if kept {
+        already_exists =
+            only_new && store::find(&contents.documents, request.path.open()).is_some();
+        if already_exists {
             return Ok(());
         }
         store::put(&mut contents.documents, request.path.open(), document)?;
         let checked = without_conflict(contents, request.path.open());
         checked.map_err(|errors| errors::rule_conflict(&errors))
     })?;
-    if kept {
+    if already_exists {
         return Ok(Reply::empty(StatusCode::NOT_MODIFIED));
     }
     Ok(write_reply(metrics))

@@ -38,7 +38,9 @@ fn to_json(module: &CompiledModule) -> Value {
 
 /// 200 after a change, with the requested metrics.
 fn changed(request: &Request, metrics: Metrics) -> Reply {
-    let metrics = metrics.is_shown().then(|| ("metrics", metrics.to_value()));
+    let metrics = metrics
+        .is_requested()
+        .then(|| ("metrics", metrics.to_value()));
     let body = Value::object(metrics);
     Reply::document(StatusCode::OK, &body, request.flag("pretty"))
 }

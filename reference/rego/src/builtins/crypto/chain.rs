@@ -22,7 +22,7 @@ pub(super) fn verify<'c, 'd>(
     let [root, between @ .., leaf] = certificates else {
         return None;
     };
-    if !leaf.stands(options) {
+    if !leaf.is_acceptable(options) {
         return None;
     }
     if !options.host.is_empty() && !hostname::matches(&leaf.extensions.names, &options.host) {
@@ -53,14 +53,16 @@ impl<'c, 'd> Search<'_, 'c, 'd> {
     fn extend(&mut self, chain: &mut Vec<&'c Certificate<'d>>) -> Option<Vec<&'c Certificate<'d>>> {
         let child = *chain.last()?;
         if self.signs(self.root, child, chain) {
-            let mut whole = chain.clone();
-            whole.push(self.root);
-            if usages_allow(&whole, &self.options.usages) {
-                return Some(whole);
+            let mut complete = chain.clone();
+            complete.push(self.root);
+            if usages_allow(&complete, &self.options.usages) {
+                return Some(complete);
             }
         }
         for issuer in self.between {
-            if chain.iter().any(|one| one.fields.raw == issuer.fields.raw)
+            if chain
+                .iter()
+                .any(|certificate| certificate.fields.raw == issuer.fields.raw)
                 || !self.signs(issuer, child, chain)
             {
                 continue;
@@ -89,8 +91,8 @@ impl<'c, 'd> Search<'_, 'c, 'd> {
             &child.extensions.authority_key_id,
             &issuer.extensions.key_id,
         );
-        if let (Some(wanted), Some(found)) = key_ids
-            && wanted != found
+        if let (Some(expected), Some(found)) = key_ids
+            && expected != found
             && issuer.fields.raw != self.root.fields.raw
         {
             return false;
@@ -98,7 +100,7 @@ impl<'c, 'd> Search<'_, 'c, 'd> {
         self.checks += 1;
         self.checks <= MAX_CHECKS
             && issuer.may_sign(chain)
-            && issuer.stands(self.options)
+            && issuer.is_acceptable(self.options)
             && has_signed(issuer, child)
     }
 }
@@ -106,7 +108,7 @@ impl<'c, 'd> Search<'_, 'c, 'd> {
 impl Certificate<'_> {
     /// Whether the certificate is within its validity period and has no unsupported critical
     /// extension.
-    fn stands(&self, options: &Options) -> bool {
+    fn is_acceptable(&self, options: &Options) -> bool {
         let fields = &self.fields;
         let times = fields.not_before.timestamp()..=fields.not_after.timestamp();
         self.extensions.unhandled.is_empty() && times.contains(&options.now)
@@ -128,10 +130,14 @@ impl Certificate<'_> {
         };
         let between = i64::try_from(chain.len() - 1).unwrap_or(i64::MAX);
         let short = limit.is_none_or(|limit| between <= limit);
-        let mut named = chain.iter().filter(|one| one.extensions.has_names);
+        let mut named = chain
+            .iter()
+            .filter(|certificate| certificate.extensions.has_names);
         short
             && (!self.extensions.constrains_names
-                || named.all(|one| constraints::allow(&self.extensions, &one.extensions.names)))
+                || named.all(|certificate| {
+                    constraints::allow(&self.extensions, &certificate.extensions.names)
+                }))
     }
 }
 
@@ -139,9 +145,9 @@ impl Certificate<'_> {
 fn usages_allow(chain: &[&Certificate<'_>], usages: &[usize]) -> bool {
     let any = usages.contains(&ANY);
     any || usages.iter().any(|usage| {
-        chain.iter().all(|one| {
-            let allowed = &one.extensions.usages;
-            let free = allowed.is_empty() && one.extensions.other_usages.is_empty();
+        chain.iter().all(|certificate| {
+            let allowed = &certificate.extensions.usages;
+            let free = allowed.is_empty() && certificate.extensions.other_usages.is_empty();
             free || allowed.contains(&ANY) || allowed.contains(usage)
         })
     })
@@ -161,7 +167,7 @@ fn has_signed(issuer: &Certificate<'_>, child: &Certificate<'_>) -> bool {
 
 /// Returns the two numbers of a signature by a key on a curve.
 fn curve_signature(der: &[u8]) -> Option<(&[u8], &[u8])> {
-    let mut numbers = Reader::whole(der)?;
+    let mut numbers = Reader::enter_sequence(der)?;
     let pair = (numbers.positive_integer()?, numbers.positive_integer()?);
     numbers.is_empty().then_some(pair)
 }

@@ -9,17 +9,17 @@ use crate::builtins::url::Url;
 pub(super) fn allow(authority: &Extensions, names: &Names) -> bool {
     let (permitted, excluded) = (&authority.permitted, &authority.excluded);
     let dns = names.dns.iter().all(|name| {
-        let fits = |rule: &String| domain_fits(name, rule, false);
-        fine(
-            permitted.dns.iter().map(fits),
-            excluded.dns.iter().map(fits),
+        let matches = |rule: &String| domain_matches(name, rule, false);
+        is_permitted(
+            permitted.dns.iter().map(matches),
+            excluded.dns.iter().map(matches),
         )
     });
     let emails = names.emails.iter().all(|name| {
-        let fits = |rule: &String| email_fits(name, rule);
-        fine(
-            permitted.emails.iter().map(fits),
-            excluded.emails.iter().map(fits),
+        let matches = |rule: &String| email_matches(name, rule);
+        is_permitted(
+            permitted.emails.iter().map(matches),
+            excluded.emails.iter().map(matches),
         )
     });
     let uris = names.uris.iter().all(|name| {
@@ -30,35 +30,35 @@ pub(super) fn allow(authority: &Extensions, names: &Names) -> bool {
         if host.is_empty() || host.parse::<IpAddr>().is_ok() {
             return unrestricted;
         }
-        let fits = |rule: &String| domain_fits(host, rule, true);
-        fine(
-            permitted.uris.iter().map(fits),
-            excluded.uris.iter().map(fits),
+        let matches = |rule: &String| domain_matches(host, rule, true);
+        is_permitted(
+            permitted.uris.iter().map(matches),
+            excluded.uris.iter().map(matches),
         )
     });
     let addresses = names.addresses.iter().all(|address| {
-        let fits = |rule: &(Vec<u8>, Vec<u8>)| address_fits(*address, rule);
-        fine(
-            permitted.networks.iter().map(fits),
-            excluded.networks.iter().map(fits),
+        let matches = |rule: &(Vec<u8>, Vec<u8>)| address_matches(*address, rule);
+        is_permitted(
+            permitted.networks.iter().map(matches),
+            excluded.networks.iter().map(matches),
         )
     });
     dns && emails && uris && addresses
 }
 
 /// Whether a permitting rule matches, if there are any, and no excluding rule matches.
-fn fine(
+fn is_permitted(
     permitted: impl ExactSizeIterator<Item = bool>,
     mut excluded: impl Iterator<Item = bool>,
 ) -> bool {
-    let free = permitted.len() == 0;
+    let unrestricted = permitted.len() == 0;
     let mut permitted = permitted;
-    !excluded.any(|fits| fits) && (free || permitted.any(|fits| fits))
+    !excluded.any(|matches| matches) && (unrestricted || permitted.any(|matches| matches))
 }
 
 /// Whether a domain is that of a rule or a subdomain. A rule with a leading dot only matches
 /// subdomains; for hosts of URIs and emails, subdomains require that dot.
-fn domain_fits(name: &str, rule: &str, exact: bool) -> bool {
+fn domain_matches(name: &str, rule: &str, exact: bool) -> bool {
     if rule.is_empty() {
         return true;
     }
@@ -71,17 +71,17 @@ fn domain_fits(name: &str, rule: &str, exact: bool) -> bool {
     below.is_some_and(|below| below.is_empty() || (!exact && below.ends_with('.')))
 }
 
-fn email_fits(name: &str, rule: &str) -> bool {
+fn email_matches(name: &str, rule: &str) -> bool {
     let Some((local, domain)) = name.rsplit_once('@') else {
         return false;
     };
     match rule.rsplit_once('@') {
         Some((mailbox, host)) => mailbox == local && host.eq_ignore_ascii_case(domain),
-        None => domain_fits(domain, rule, true),
+        None => domain_matches(domain, rule, true),
     }
 }
 
-fn address_fits(address: IpAddr, (network, mask): &(Vec<u8>, Vec<u8>)) -> bool {
+fn address_matches(address: IpAddr, (network, mask): &(Vec<u8>, Vec<u8>)) -> bool {
     let bytes = match address.to_canonical() {
         IpAddr::V4(address) => address.octets().to_vec(),
         IpAddr::V6(address) => address.octets().to_vec(),

@@ -15,7 +15,7 @@ pub(super) fn matches(names: &Names, host: &str) -> bool {
         return names
             .addresses
             .iter()
-            .any(|own| own.to_canonical() == address);
+            .any(|listed| listed.to_canonical() == address);
     }
     let host = host.to_ascii_lowercase();
     let host = host.strip_suffix('.').unwrap_or(&host);
@@ -34,7 +34,7 @@ fn covers(pattern: &str, host: &str) -> bool {
         return false;
     }
     match (pattern.strip_prefix("*."), host.split_once('.')) {
-        (Some(pattern), Some((_, behind))) => pattern == behind,
+        (Some(pattern), Some((_, rest))) => pattern == rest,
         (Some(_), None) => false,
         (None, _) => pattern == host,
     }
@@ -45,7 +45,7 @@ fn is_valid(host: &str, pattern: bool) -> bool {
     let mut labels = host.split('.').enumerate();
     labels.all(|(at, label)| {
         let star = pattern && at == 0 && label == "*" && host.contains('.');
-        let plain = !label.is_empty() && !label.starts_with('-') && label.bytes().all(allowed);
-        star || plain
+        let is_label = !label.is_empty() && !label.starts_with('-') && label.bytes().all(allowed);
+        star || is_label
     })
 }

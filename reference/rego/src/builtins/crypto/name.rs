@@ -43,8 +43,8 @@ fn converted<'d>(
         while !set.is_empty() {
             let mut attribute = set.nested(SEQUENCE)?;
             let kind = attribute.identifier()?;
-            let written = attribute;
-            let value = convert(attribute.any()?, written)?;
+            let element = attribute;
+            let value = convert(attribute.any()?, element)?;
             if let [2, 5, 4, part] = *identifier(kind)?
                 && let AnyValue::Text(text) = &value
             {

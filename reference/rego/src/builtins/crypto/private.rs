@@ -50,8 +50,8 @@ fn keys(text: &str) -> Result<Vec<Private>, Failure> {
         .and_then(|bytes| String::from_utf8(bytes).ok());
     let mut rest = decoded.as_deref().unwrap_or(text);
     let mut keys = Vec::new();
-    while let Some((block, behind)) = next_block(rest) {
-        rest = behind;
+    while let Some((block, tail)) = next_block(rest) {
+        rest = tail;
         let key = match block.label.as_str() {
             "RSA PRIVATE KEY" => der::rsa_private(&block.bytes),
             "PRIVATE KEY" => der::private(&block.bytes),
@@ -114,10 +114,10 @@ pub(super) fn parse_keypair(
     let keys = blocks(key, "PRIVATE KEY")?;
     let ders: Vec<Vec<u8>> = named(&chain, |label| label == "CERTIFICATE").collect();
     let Some(first) = ders.first() else {
-        return nothing(&chain, "certificate", "\"CERTIFICATE\" PEM block");
+        return missing_block(&chain, "certificate", "\"CERTIFICATE\" PEM block");
     };
     let Some(key) = named(&keys, |label| label.ends_with("PRIVATE KEY")).next() else {
-        return nothing(
+        return missing_block(
             &keys,
             "key",
             "PEM block with type ending in \"PRIVATE KEY\"",
@@ -149,21 +149,25 @@ pub(super) fn parse_keypair(
 /// Returns the contents of the blocks whose label satisfies the predicate.
 fn named<'b>(
     blocks: &'b [(String, Vec<u8>)],
-    fits: impl Fn(&str) -> bool + 'b,
+    is_wanted: impl Fn(&str) -> bool + 'b,
 ) -> impl Iterator<Item = Vec<u8>> + 'b {
-    let fitting = blocks.iter().filter(move |(label, _)| fits(label));
-    fitting.map(|(_, der)| der.clone())
+    let matching = blocks.iter().filter(move |(label, _)| is_wanted(label));
+    matching.map(|(_, der)| der.clone())
 }
 
 /// Refuses an input without a block of the expected kind.
-fn nothing<T>(blocks: &[(String, Vec<u8>)], input: &str, wanted: &str) -> Result<T, Failure> {
+fn missing_block<T>(
+    blocks: &[(String, Vec<u8>)],
+    input: &str,
+    expected: &str,
+) -> Result<T, Failure> {
     if blocks.is_empty() {
         return refuse(format!("tls: failed to find any PEM data in {input} input"));
     }
     let labels: Vec<&str> = blocks.iter().map(|(label, _)| label.as_str()).collect();
     let labels = labels.join(" ");
     refuse(format!(
-        "tls: failed to find {wanted} in {input} input after skipping PEM blocks of the following types: [{labels}]"
+        "tls: failed to find {expected} in {input} input after skipping PEM blocks of the following types: [{labels}]"
     ))
 }
 
@@ -181,9 +185,9 @@ fn blocks(text: &str, label: &str) -> Result<Vec<(String, Vec<u8>)>, Failure> {
         }
     };
     let mut blocks = Vec::new();
-    while let Some((block, behind)) = next_block(rest) {
+    while let Some((block, tail)) = next_block(rest) {
         blocks.push((block.label, block.bytes));
-        rest = behind;
+        rest = tail;
     }
     Ok(blocks)
 }

@@ -20,7 +20,10 @@ pub(super) fn parse(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<V
     let Some(certificates) = Certificate::read_all(&der) else {
         return refuse("x509: malformed certificate");
     };
-    answer(shown(&certificates.iter().collect::<Vec<_>>(), true))
+    answer(certificate_values(
+        &certificates.iter().collect::<Vec<_>>(),
+        true,
+    ))
 }
 
 pub(super) fn parse_and_verify(
@@ -55,7 +58,10 @@ fn verified(
         return untrusted();
     };
     match chain::verify(&certificates, &options()?) {
-        Some(chain) => answer(vec![Value::from(true), shown(&chain, with_uris)]),
+        Some(chain) => answer(vec![
+            Value::from(true),
+            certificate_values(&chain, with_uris),
+        ]),
         None => untrusted(),
     }
 }
@@ -64,10 +70,13 @@ fn verified(
 /// `crypto.x509.parse_and_verify_certificates_with_options` returns. `None` if one is malformed.
 pub fn certificates(der: &[u8]) -> Option<Value> {
     let certificates = Certificate::read_all(der)?;
-    Some(shown(&certificates.iter().collect::<Vec<_>>(), false))
+    Some(certificate_values(
+        &certificates.iter().collect::<Vec<_>>(),
+        false,
+    ))
 }
 
-fn shown(certificates: &[&Certificate<'_>], with_uris: bool) -> Value {
+fn certificate_values(certificates: &[&Certificate<'_>], with_uris: bool) -> Value {
     let values = certificates
         .iter()
         .map(|certificate| certificate.value(with_uris));

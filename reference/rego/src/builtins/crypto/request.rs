@@ -39,7 +39,7 @@ pub(super) fn parse(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<V
 }
 
 fn value(der: &[u8]) -> Option<Value> {
-    let mut request = Reader::whole(der)?;
+    let mut request = Reader::enter_sequence(der)?;
     let signed = request.raw(SEQUENCE)?;
     let algorithm = AlgorithmIdentifier::read(request.read(SEQUENCE)?)?;
     let signature = request.bit_string()?.right_aligned();
@@ -61,7 +61,7 @@ fn value(der: &[u8]) -> Option<Value> {
             list(
                 attributes
                     .iter()
-                    .filter_map(|one| attribute(*one))
+                    .filter_map(|reader| attribute(*reader))
                     .collect(),
             ),
         ),
@@ -110,21 +110,21 @@ fn id_and_values(mut attribute: Reader<'_>) -> Option<(Vec<u64>, &[u8])> {
 /// Converts an attribute whose values are sequences of pairs; `None` for other attributes.
 fn attribute(attribute: Reader<'_>) -> Option<Value> {
     let (id, values) = id_and_values(attribute)?;
-    let (mut values, mut shown) = (Reader::new(values), Vec::new());
+    let (mut values, mut converted) = (Reader::new(values), Vec::new());
     while !values.is_empty() {
         let (mut sequence, mut pairs) = (values.nested(SEQUENCE)?, Vec::new());
         while !sequence.is_empty() {
             let mut pair = sequence.nested(SEQUENCE)?;
             let id = identifier_value(pair.identifier()?)?;
-            let written = pair;
-            let value = AnyValue::of(pair.any()?, written)?.into_value();
+            let element = pair;
+            let value = AnyValue::of(pair.any()?, element)?.into_value();
             pairs.push(Value::object([("Type", id), ("Value", value)]));
         }
-        shown.push(Value::from(pairs));
+        converted.push(Value::from(pairs));
     }
     let id = id.into_iter().map(Value::from);
     Some(Value::object([
         ("Type", Value::from(id.collect::<Vec<_>>())),
-        ("Value", Value::from(shown)),
+        ("Value", Value::from(converted)),
     ]))
 }

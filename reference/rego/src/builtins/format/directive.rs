@@ -27,9 +27,9 @@ impl Formatter<'_, '_> {
             self.push("%!(NOVERB)");
             return Ok("");
         };
-        let behind = rest.get(verb.len_utf8()..).unwrap_or_default();
+        let tail = rest.get(verb.len_utf8()..).unwrap_or_default();
         self.verb(verb, flags)?;
-        Ok(behind)
+        Ok(tail)
     }
 
     fn verb(&mut self, verb: char, mut flags: Flags) -> Result<(), Failure> {
@@ -51,11 +51,11 @@ impl Formatter<'_, '_> {
     }
 
     fn width<'t>(&mut self, text: &'t str, indexed: bool, flags: &mut Flags) -> (&'t str, bool) {
-        let Some(behind) = text.strip_prefix('*') else {
-            let (behind, width) = size(text);
+        let Some(rest) = text.strip_prefix('*') else {
+            let (rest, width) = size(text);
             self.bad_index |= indexed && width.is_some();
             flags.width = width;
-            return (behind, indexed);
+            return (rest, indexed);
         };
         match self.size_argument() {
             Some(width) => {
@@ -64,7 +64,7 @@ impl Formatter<'_, '_> {
             }
             None => self.push("%!(BADWIDTH)"),
         }
-        (behind, false)
+        (rest, false)
     }
 
     fn precision<'t>(
@@ -75,34 +75,34 @@ impl Formatter<'_, '_> {
     ) -> (&'t str, bool) {
         // At the end, a point is the verb.
         let is_hidden = flags.width >= Some(MAX_SIZE) || text == ".";
-        let Some(behind) = text.strip_prefix('.').filter(|_| !is_hidden) else {
+        let Some(tail) = text.strip_prefix('.').filter(|_| !is_hidden) else {
             return (text, indexed);
         };
         self.bad_index |= indexed;
-        let (rest, indexed) = self.index(behind);
-        let Some(behind) = rest.strip_prefix('*') else {
-            let (behind, precision) = size(rest);
+        let (rest, indexed) = self.index(tail);
+        let Some(tail) = rest.strip_prefix('*') else {
+            let (tail, precision) = size(rest);
             flags.precision = Some(precision.unwrap_or(0));
-            return (behind, indexed);
+            return (tail, indexed);
         };
         let precision = self.size_argument();
         flags.precision = precision.and_then(|precision| usize::try_from(precision).ok());
         if flags.precision.is_none() {
             self.push("%!(BADPREC)");
         }
-        (behind, false)
+        (tail, false)
     }
 
     /// Parses an argument index in brackets; returns the rest, and whether an index was parsed.
     fn index<'t>(&mut self, text: &'t str) -> (&'t str, bool) {
-        let Some(behind) = text.strip_prefix('[') else {
+        let Some(tail) = text.strip_prefix('[') else {
             return (text, false);
         };
         self.reordered = true;
-        let closed = behind.split_once(']').filter(|_| text.len() > 2);
+        let closed = tail.split_once(']').filter(|_| text.len() > 2);
         let Some((index, rest)) = closed else {
             self.bad_index = true;
-            return (behind, false);
+            return (tail, false);
         };
         let is_number = !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit());
         let index = index.parse::<usize>().unwrap_or(usize::MAX);
@@ -128,7 +128,7 @@ impl Formatter<'_, '_> {
     }
 
     /// Reports the arguments that no directive used.
-    pub(super) fn left_over(&mut self) -> Result<(), Failure> {
+    pub(super) fn check_unused_arguments(&mut self) -> Result<(), Failure> {
         let rest = self.arguments.get(self.next..).unwrap_or_default();
         if self.reordered || rest.is_empty() {
             return Ok(());
@@ -166,10 +166,10 @@ fn flags(text: &str) -> (&str, Flags) {
 
 /// Parses a width or precision.
 fn size(text: &str) -> (&str, Option<usize>) {
-    let behind = text.trim_start_matches(|c: char| c.is_ascii_digit());
-    let digits = text.get(..text.len() - behind.len()).unwrap_or_default();
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let digits = text.get(..text.len() - rest.len()).unwrap_or_default();
     if digits.is_empty() {
         return (text, None);
     }
-    (behind, Some(digits.parse().unwrap_or(usize::MAX)))
+    (rest, Some(digits.parse().unwrap_or(usize::MAX)))
 }

@@ -53,7 +53,7 @@ fn digits(size: f64, verb: char, flags: Flags) -> Option<String> {
     let lower = verb.is_lowercase();
     let precision = flags.precision;
     let style = Style { lower, far: false };
-    let plain = match verb {
+    let text = match verb {
         'v' | 'g' | 'G' => shortest(size, precision, style),
         'e' | 'E' => exponential(size, precision.unwrap_or(6), lower),
         'f' | 'F' => fixed(size, precision.unwrap_or(6)),
@@ -68,34 +68,34 @@ fn digits(size: f64, verb: char, flags: Flags) -> Option<String> {
         return Some("Inf".to_owned());
     }
     Some(match flags.sharp && verb != 'b' {
-        true => pointed(&plain, verb, precision),
-        false => plain,
+        true => pointed(&text, verb, precision),
+        false => text,
     })
 }
 
 /// Adds a decimal point to a number, and zeros up to the precision.
-fn pointed(plain: &str, verb: char, precision: Option<usize>) -> String {
+fn pointed(text: &str, verb: char, precision: Option<usize>) -> String {
     let is_hexadecimal = matches!(verb, 'x' | 'X');
     let marks: &[char] = match is_hexadecimal {
         true => &['p', 'P'],
         false => &['e', 'E'],
     };
-    let exponent = plain.find(marks).unwrap_or(plain.len());
-    let (mantissa, exponent) = plain.split_at(exponent);
-    let mut shown = mantissa.to_owned();
+    let exponent = text.find(marks).unwrap_or(text.len());
+    let (mantissa, exponent) = text.split_at(exponent);
+    let mut rendered = mantissa.to_owned();
     let has_point = mantissa.contains('.');
     if !has_point {
-        shown.push('.');
+        rendered.push('.');
     }
     if matches!(verb, 'v' | 'g' | 'G' | 'x') {
-        let wanted = precision.unwrap_or(6);
+        let precision_or_default = precision.unwrap_or(6);
         // The radix prefix counts as a digit.
         let significant = mantissa.trim_start_matches(['0', '.']);
         let mut digits = significant.chars().filter(|digit| *digit != '.').count();
         if !has_point && mantissa == "0" {
             digits += 1;
         }
-        shown.push_str(&"0".repeat(wanted.saturating_sub(digits)));
+        rendered.push_str(&"0".repeat(precision_or_default.saturating_sub(digits)));
     }
-    shown + exponent
+    rendered + exponent
 }

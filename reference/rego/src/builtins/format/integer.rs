@@ -47,12 +47,12 @@ impl Formatter<'_, '_> {
         };
         let sign = sign(negative, flags.plus, flags.space);
         // The sign counts towards the padded width, a prefix does not.
-        let least = match (flags.precision, flags.width) {
+        let minimum = match (flags.precision, flags.width) {
             (Some(precision), _) => precision,
             (None, Some(width)) if flags.zero && !flags.minus => width.saturating_sub(sign.len()),
             _ => 0,
         };
-        let zeros = "0".repeat(least.saturating_sub(digits.len()));
+        let zeros = "0".repeat(minimum.saturating_sub(digits.len()));
         let has_zero = !zeros.is_empty() || digits.starts_with('0');
         let prefix = match verb {
             'o' if has_zero => "",
@@ -65,7 +65,7 @@ impl Formatter<'_, '_> {
     fn code_point(&mut self, integer: i64, code: Option<char>, flags: Flags) {
         let digits = flags.precision.unwrap_or(0).max(4);
         let code_point = integer.cast_unsigned();
-        let mut shown = format!("U+{code_point:0digits$X}");
+        let mut text = format!("U+{code_point:0digits$X}");
         let quoted = code.filter(|_| flags.sharp).map(|character| {
             let quoted = quoted_character(character, Flags::default());
             (character, quoted)
@@ -73,13 +73,13 @@ impl Formatter<'_, '_> {
         if let Some((character, quoted)) = quoted
             && (!quoted.contains('\\') || matches!(character, '\\' | '\''))
         {
-            shown.push_str(&format!(" '{character}'"));
+            text.push_str(&format!(" '{character}'"));
         }
         let blank = Flags {
             zero: false,
             ..flags
         };
-        self.pad(&shown, blank);
+        self.pad(&text, blank);
     }
 
     /// Appends an integer of any size; returns false if the verb does not apply.
@@ -98,8 +98,8 @@ impl Formatter<'_, '_> {
         let plus = flags.plus || flags.plus_value;
         let sign = sign(integer.sign() == Sign::Minus, plus, flags.space);
         let prefix = prefix(verb, flags.sharp);
-        let least = flags.precision.unwrap_or(0);
-        let mut zeros = least.saturating_sub(digits.len());
+        let minimum = flags.precision.unwrap_or(0);
+        let mut zeros = minimum.saturating_sub(digits.len());
         let length = sign.len() + prefix.len() + zeros + digits.len();
         // Zeros fill the width, unless a precision is given.
         if flags.zero && !flags.minus && flags.precision.is_none() {

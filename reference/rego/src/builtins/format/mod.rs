@@ -62,16 +62,16 @@ pub(super) fn formatted(
     let mut rest = format.as_str();
     loop {
         let from = end - rest.len();
-        let Some((plain, directive)) = rest.split_once('%') else {
+        let Some((literal, directive)) = rest.split_once('%') else {
             formatter.out.extend_from_slice(format.bytes(from..end));
             break;
         };
-        let plain = format.bytes(from..from + plain.len());
-        formatter.out.extend_from_slice(plain);
+        let literal = format.bytes(from..from + literal.len());
+        formatter.out.extend_from_slice(literal);
         formatter.check()?;
         rest = formatter.directive(directive)?;
     }
-    formatter.left_over()?;
+    formatter.check_unused_arguments()?;
     formatter.check()?;
     Ok(formatter.out)
 }

@@ -10,7 +10,7 @@ impl Formatter<'_, '_> {
     pub(super) fn text(&mut self, text: &[u8], verb: char, flags: Flags) -> bool {
         match verb {
             'v' if flags.source => self.quoted(text, flags),
-            'v' | 's' => self.plain(text, flags),
+            'v' | 's' => self.unquoted(text, flags),
             'q' => self.quoted(text, flags),
             'x' | 'X' => self.hexadecimal_text(text, verb, flags),
             _ => return false,
@@ -19,19 +19,19 @@ impl Formatter<'_, '_> {
     }
 
     /// Appends a string truncated to the precision.
-    pub(super) fn plain(&mut self, text: &[u8], flags: Flags) {
+    pub(super) fn unquoted(&mut self, text: &[u8], flags: Flags) {
         self.pad_bytes(cut(text, flags), flags);
     }
 
     fn quoted(&mut self, text: &[u8], flags: Flags) {
         let text = cut(text, flags);
         let raw = str::from_utf8(text).ok();
-        let shown = match raw.filter(|text| flags.sharp && is_raw(text)) {
+        let rendered = match raw.filter(|text| flags.sharp && is_raw(text)) {
             Some(text) => format!("`{text}`"),
             None if flags.plus => ascii_quoted(text),
             None => quoted_bytes(text),
         };
-        self.pad(&shown, flags);
+        self.pad(&rendered, flags);
     }
 
     /// Appends the bytes of a string in hexadecimal up to the precision, with optional spaces.
@@ -43,21 +43,21 @@ impl Formatter<'_, '_> {
             (true, 'x') => "0x",
             (true, _) => "0X",
         };
-        let mut shown = String::with_capacity(text.len() * 2);
+        let mut rendered = String::with_capacity(text.len() * 2);
         for (at, byte) in text.iter().enumerate() {
             if at > 0 && flags.space {
-                shown.push(' ');
+                rendered.push(' ');
             }
             if at == 0 || flags.space {
-                shown.push_str(prefix);
+                rendered.push_str(prefix);
             }
             // Writing to a string does not fail.
             let _ = match verb {
-                'x' => write!(shown, "{byte:02x}"),
-                _ => write!(shown, "{byte:02X}"),
+                'x' => write!(rendered, "{byte:02x}"),
+                _ => write!(rendered, "{byte:02X}"),
             };
         }
-        self.pad(&shown, flags);
+        self.pad(&rendered, flags);
     }
 }
 
@@ -102,13 +102,13 @@ fn ascii_quoted(text: &[u8]) -> String {
 
 /// Quotes a character with single quotes.
 pub(super) fn quoted_character(character: char, flags: Flags) -> String {
-    let mut shown = String::from("'");
+    let mut text = String::from("'");
     // Writing to a string does not fail.
     let _ = match character {
-        '\'' => shown.write_str("\\'"),
-        other if flags.plus && !other.is_ascii() => escape_code(other, &mut shown),
-        other => escape(other, &mut shown),
+        '\'' => text.write_str("\\'"),
+        other if flags.plus && !other.is_ascii() => escape_code(other, &mut text),
+        other => escape(other, &mut text),
     };
-    shown.push('\'');
-    shown
+    text.push('\'');
+    text
 }

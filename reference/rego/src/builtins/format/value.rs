@@ -14,7 +14,7 @@ impl Formatter<'_, '_> {
     ) -> Result<(), Failure> {
         match (argument, verb) {
             (Argument::Nil, 'v' | 'T') => self.pad("<nil>", flags),
-            (_, 'T') => self.plain(argument.kind().as_bytes(), flags),
+            (_, 'T') => self.unquoted(argument.kind().as_bytes(), flags),
             // There are no real addresses, so pointers have a fixed one.
             (Argument::Big(_) | Argument::List(_) | Argument::Map(_), 'p') => {
                 self.pad("0xc000000000", flags);
@@ -87,12 +87,12 @@ impl Formatter<'_, '_> {
     fn composite<'v>(
         &mut self,
         kind: &str,
-        around: [&str; 2],
+        brackets: [&str; 2],
         parts: impl Iterator<Item = (Option<&'v Value>, &'v Value)>,
         verb: char,
         flags: Flags,
     ) -> Result<(), Failure> {
-        let [open, close] = around;
+        let [open, close] = brackets;
         if flags.source {
             self.push(kind);
         }

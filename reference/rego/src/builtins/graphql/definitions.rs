@@ -8,7 +8,7 @@ use super::ast::{
 use super::error::{GraphqlError, Result};
 use super::types::Types;
 
-fn wrong<T>(position: Position, message: String) -> Result<T> {
+fn fail<T>(position: Position, message: String) -> Result<T> {
     Err(GraphqlError::at(position, message))
 }
 
@@ -28,7 +28,7 @@ fn check_name(position: Position, name: &str) -> Result<()> {
     if !name.starts_with("__") {
         return Ok(());
     }
-    wrong(
+    fail(
         position,
         format!(
             "Name \"{name}\" must not begin with \"__\", which is reserved by GraphQL introspection."
@@ -39,7 +39,7 @@ fn check_name(position: Position, name: &str) -> Result<()> {
 fn check_reference(types: &Types, reference: &Type) -> Result<()> {
     match types.get(reference.name()) {
         Some(_) => Ok(()),
-        None => wrong(
+        None => fail(
             reference.position,
             format!("Undefined type {}.", reference.name()),
         ),
@@ -56,7 +56,7 @@ fn check_arguments(
         check_reference(types, &argument.kind)?;
         let definition = types.get(argument.kind.name());
         if let Some(definition) = definition.filter(|definition| !definition.is_input()) {
-            return wrong(
+            return fail(
                 argument.position,
                 format!(
                     "cannot use {} as argument {} because {} is not a valid input type",
@@ -84,16 +84,16 @@ pub(super) fn check_directives(
         let (name, position) = (directive.name.as_str(), directive.position);
         check_name(position, name)?;
         if within == Some(name) {
-            return wrong(
+            return fail(
                 position,
                 format!("Directive {name} cannot refer to itself."),
             );
         }
         let Some(definition) = types.directives.get(name) else {
-            return wrong(position, format!("Undefined directive {name}."));
+            return fail(position, format!("Undefined directive {name}."));
         };
         if once && !seen.insert(name) && !definition.is_repeatable {
-            return wrong(
+            return fail(
                 position,
                 format!("The directive {name} can only be used once at this location."),
             );
@@ -103,7 +103,7 @@ pub(super) fn check_directives(
             .iter()
             .any(|location| location == place)
         {
-            return wrong(
+            return fail(
                 position,
                 format!("Directive {name} is not applicable on {place}."),
             );
@@ -114,20 +114,20 @@ pub(super) fn check_directives(
                 .iter()
                 .any(|known| known.name == argument.name)
             {
-                return wrong(
+                return fail(
                     argument.position,
                     format!("Undefined argument {} for directive {name}.", argument.name),
                 );
             }
         }
         for known in &definition.arguments {
-            let given = directive
+            let actual = directive
                 .arguments
                 .iter()
-                .find(|given| given.name == known.name);
-            let null = given.is_none_or(|given| given.value.kind == kind::NULL);
+                .find(|actual| actual.name == known.name);
+            let null = actual.is_none_or(|actual| actual.value.kind == kind::NULL);
             if known.kind.non_null && known.default_value.is_none() && null {
-                return wrong(
+                return fail(
                     position,
                     format!(
                         "Argument {} for directive {name} cannot be null.",
@@ -161,12 +161,12 @@ fn check_definition(types: &Types, definition: &Definition) -> Result<()> {
         match types.get(member).map(|member| member.kind.as_str()) {
             Some("OBJECT") => {}
             Some(_) => {
-                return wrong(
+                return fail(
                     *position,
                     format!("{kind} type \"{member}\" must be OBJECT."),
                 );
             }
-            None => return wrong(*position, format!("Undefined type \"{member}\".")),
+            None => return fail(*position, format!("Undefined type \"{member}\".")),
         }
     }
     for interface in &definition.interfaces {
@@ -175,7 +175,7 @@ fn check_definition(types: &Types, definition: &Definition) -> Result<()> {
     match kind.as_str() {
         "OBJECT" | "INTERFACE" => {
             if definition.fields.is_empty() {
-                return wrong(
+                return fail(
                     *position,
                     format!("{kind} {name}: must define one or more fields."),
                 );
@@ -185,13 +185,13 @@ fn check_definition(types: &Types, definition: &Definition) -> Result<()> {
         "ENUM" => check_enum(types, definition)?,
         "INPUT_OBJECT" => {
             if definition.fields.is_empty() {
-                return wrong(
+                return fail(
                     *position,
                     format!("{kind} {name}: must define one or more input fields."),
                 );
             }
-            let fits = |kind: &str| matches!(kind, "SCALAR" | "ENUM" | "INPUT_OBJECT");
-            check_field_kinds(types, definition, fits)?;
+            let is_allowed = |kind: &str| matches!(kind, "SCALAR" | "ENUM" | "INPUT_OBJECT");
+            check_field_kinds(types, definition, is_allowed)?;
         }
         _ => {}
     }
@@ -205,10 +205,13 @@ fn check_definition(types: &Types, definition: &Definition) -> Result<()> {
 fn check_field_kinds(
     types: &Types,
     definition: &Definition,
-    fits: impl Fn(&str) -> bool,
+    is_allowed: impl Fn(&str) -> bool,
 ) -> Result<()> {
     for field in &definition.fields {
-        let Some(own) = types.get(field.kind.name()).filter(|own| !fits(&own.kind)) else {
+        let Some(own) = types
+            .get(field.kind.name())
+            .filter(|own| !is_allowed(&own.kind))
+        else {
             continue;
         };
         let message = match definition.kind.as_str() {
@@ -221,7 +224,7 @@ fn check_field_kinds(
                 definition.kind, definition.name
             ),
         };
-        return wrong(field.position, message);
+        return fail(field.position, message);
     }
     Ok(())
 }
@@ -229,14 +232,14 @@ fn check_field_kinds(
 fn check_enum(types: &Types, definition: &Definition) -> Result<()> {
     let Definition { name, position, .. } = definition;
     if definition.enum_values.is_empty() {
-        return wrong(
+        return fail(
             *position,
             format!("ENUM {name}: must define one or more unique enum values."),
         );
     }
     for value in &definition.enum_values {
         if matches!(value.name.as_str(), "true" | "false" | "null") {
-            return wrong(
+            return fail(
                 *position,
                 format!("ENUM {name}: non-enum value {}.", value.name),
             );
@@ -252,14 +255,14 @@ fn check_unique(definition: &Definition) -> Result<()> {
     for field in &definition.fields {
         if !seen.insert(&field.name) {
             let message = format!("Field {name}.{} can only be defined once.", field.name);
-            return wrong(field.position, message);
+            return fail(field.position, message);
         }
     }
     let mut seen = BTreeSet::new();
     for value in &definition.enum_values {
         if !seen.insert(&value.name) {
             let message = format!("Enum value {name}.{} can only be defined once.", value.name);
-            return wrong(value.position, message);
+            return fail(value.position, message);
         }
     }
     let mut seen = BTreeSet::new();
@@ -267,7 +270,7 @@ fn check_unique(definition: &Definition) -> Result<()> {
         if !seen.insert(member) {
             let message = format!("Union type {name} can only include type {member} once.");
             let position = definition.type_positions.get(at);
-            return wrong(*position.unwrap_or(&definition.position), message);
+            return fail(*position.unwrap_or(&definition.position), message);
         }
     }
     Ok(())
@@ -276,11 +279,11 @@ fn check_unique(definition: &Definition) -> Result<()> {
 fn check_implements(types: &Types, definition: &Definition, interface: &str) -> Result<()> {
     let (name, position) = (&definition.name, definition.position);
     let Some(interface) = types.get(interface) else {
-        return wrong(position, format!("Undefined type \"{interface}\"."));
+        return fail(position, format!("Undefined type \"{interface}\"."));
     };
     let to_implement = format!("For {name} to implement {}", interface.name);
     if interface.kind != "INTERFACE" {
-        return wrong(
+        return fail(
             position,
             format!(
                 "\"{}\" is a non interface type {}.",
@@ -291,13 +294,13 @@ fn check_implements(types: &Types, definition: &Definition, interface: &str) -> 
     for required in &interface.fields {
         let field = &required.name;
         let Some(found) = types.field(definition, field) else {
-            return wrong(
+            return fail(
                 position,
                 format!("{to_implement} it must have a field called {field}."),
             );
         };
         if !is_covariant(types, &required.kind, &found.kind) {
-            return wrong(
+            return fail(
                 found.position,
                 format!(
                     "{to_implement} the field {field} must have type {}.",
@@ -321,7 +324,7 @@ fn check_implements(types: &Types, definition: &Definition, interface: &str) -> 
                 interface.name
             ),
         };
-        return wrong(position, message);
+        return fail(position, message);
     }
     Ok(())
 }
@@ -335,7 +338,7 @@ fn check_implemented_arguments(
     for argument in &required.arguments {
         let own = found.arguments.iter().find(|own| own.name == argument.name);
         let Some(own) = own else {
-            return wrong(
+            return fail(
                 found.position,
                 format!(
                     "{to_implement} the field {field} must have the same arguments but it is missing {}.",
@@ -344,7 +347,7 @@ fn check_implemented_arguments(
             );
         };
         if !is_compatible(&argument.kind, &own.kind) {
-            return wrong(
+            return fail(
                 own.position,
                 format!(
                     "{to_implement} the field {field} must have the same arguments but {} has the wrong type.",
@@ -359,7 +362,7 @@ fn check_implemented_arguments(
             .iter()
             .any(|known| known.name == own.name);
         if !known && own.kind.non_null && own.default_value.is_none() {
-            return wrong(
+            return fail(
                 own.position,
                 format!(
                     "{to_implement} any additional arguments on {field} must be optional or have a default value but {} is required.",
@@ -462,7 +465,7 @@ fn check_cycles(types: &Types) -> Result<()> {
         let cycle = path.get(*start..).unwrap_or_default();
         let names: Vec<&str> = cycle.iter().map(|field| field.name.as_str()).collect();
         let position = cycle.first().map(|field| field.position);
-        return wrong(
+        return fail(
             position.unwrap_or_default(),
             format!(
                 "Cannot reference Input Object \"{name}\" within itself through a series of non-null fields: \"{}\".",

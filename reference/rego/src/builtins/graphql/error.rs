@@ -30,21 +30,21 @@ impl GraphqlError {
 }
 
 /// Formats a syntax error.
-pub(super) fn parse_message(mistake: &GraphqlError) -> String {
-    let Position { line, column } = mistake.position;
-    let message = &mistake.message;
+pub(super) fn parse_message(error: &GraphqlError) -> String {
+    let Position { line, column } = error.position;
+    let message = &error.message;
     format!("{message} in GraphQL string at location {line}:{column}")
 }
 
 /// Formats the error of an invalid schema.
-pub(super) fn schema_message(mistake: &GraphqlError) -> String {
-    let listed = mistake.listed();
+pub(super) fn schema_message(error: &GraphqlError) -> String {
+    let listed = error.listed();
     format!("Error in gqlparser SchemaDocument to Schema conversion: {listed}")
 }
 
 /// Formats the errors of a query, with the position of the first one.
-pub(super) fn query_message(mistakes: &[GraphqlError]) -> String {
-    let Some((first, others)) = mistakes.split_first() else {
+pub(super) fn query_message(errors: &[GraphqlError]) -> String {
+    let Some((first, others)) = errors.split_first() else {
         return String::new();
     };
     let mut text = first.message.clone();

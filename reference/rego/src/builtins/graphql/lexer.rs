@@ -169,10 +169,8 @@ impl<'t> Lexer<'t> {
             // A non-ASCII character is reported as its first byte.
             _ => {
                 let byte = self.rest.bytes().next().unwrap_or_default();
-                let shown = char::from(byte);
-                self.invalid(format!(
-                    "Cannot parse the unexpected character \"{shown}\"."
-                ))
+                let text = char::from(byte);
+                self.invalid(format!("Cannot parse the unexpected character \"{text}\"."))
             }
         }
     }
@@ -183,11 +181,11 @@ impl<'t> Lexer<'t> {
     }
 
     fn eat(&mut self, one_of: &[char]) -> bool {
-        let there = self.rest.starts_with(one_of);
-        if there {
+        let found = self.rest.starts_with(one_of);
+        if found {
             self.take(1);
         }
-        there
+        found
     }
 
     fn expected_digit(&self) -> Token {
@@ -199,7 +197,7 @@ impl<'t> Lexer<'t> {
     }
 
     fn number(&mut self, position: Position) -> Token {
-        let whole = self.rest;
+        let start = self.rest;
         self.eat(&['-']);
         if self.eat(&['0']) {
             if let Some(digit @ '0'..='9') = self.rest.chars().next() {
@@ -224,8 +222,8 @@ impl<'t> Lexer<'t> {
                 return self.expected_digit();
             }
         }
-        let length = whole.len() - self.rest.len();
-        Self::token(position, kind, whole.get(..length).unwrap_or_default())
+        let length = start.len() - self.rest.len();
+        Self::token(position, kind, start.get(..length).unwrap_or_default())
     }
 
     fn string(&mut self, mut position: Position) -> Token {
@@ -245,9 +243,9 @@ impl<'t> Lexer<'t> {
                 }
                 Some('\\') => match self.escape() {
                     Ok(character) => text.push(character),
-                    Err(wrong) => {
+                    Err(error) => {
                         self.take(1);
-                        return self.invalid(wrong);
+                        return self.invalid(error);
                     }
                 },
                 Some('\n' | '\r') | None => return self.invalid("Unterminated string."),
@@ -263,11 +261,11 @@ impl<'t> Lexer<'t> {
 
     /// Parses the escape at the current position.
     fn escape(&mut self) -> Result<char, String> {
-        let behind = self.rest.get(1..).unwrap_or_default();
-        let Some(letter) = behind.chars().next() else {
+        let rest = self.rest.get(1..).unwrap_or_default();
+        let Some(letter) = rest.chars().next() else {
             return Err("Invalid character escape sequence.".to_owned());
         };
-        let meant = match letter {
+        let character = match letter {
             '"' | '/' | '\\' => letter,
             'b' => '\u{8}',
             'f' => '\u{c}',
@@ -275,9 +273,9 @@ impl<'t> Lexer<'t> {
             'r' => '\r',
             't' => '\t',
             'u' => {
-                let digits = behind.get(1..5).filter(|_| behind.len() > 5);
+                let digits = rest.get(1..5).filter(|_| rest.len() > 5);
                 let Some(digits) = digits else {
-                    return Err(format!("Invalid character escape sequence: \\{behind}."));
+                    return Err(format!("Invalid character escape sequence: \\{rest}."));
                 };
                 let all = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
                 let code = u32::from_str_radix(digits, 16).ok().filter(|_| all);
@@ -290,7 +288,7 @@ impl<'t> Lexer<'t> {
             other => return Err(format!("Invalid character escape sequence: \\{other}.")),
         };
         self.take(2);
-        Ok(meant)
+        Ok(character)
     }
 
     fn block(&mut self, mut position: Position) -> Token {

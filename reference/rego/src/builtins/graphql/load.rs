@@ -8,18 +8,18 @@ use super::{definitions, schema};
 impl Types {
     /// Merges a document with the standard definitions, and validates the result.
     pub(super) fn of(document: Schema) -> Result<Self> {
-        let mut whole = schema::parse(PRELUDE)?;
-        for definition in &mut whole.definitions {
+        let mut schema_document = schema::parse(PRELUDE)?;
+        for definition in &mut schema_document.definitions {
             definition.built_in = true;
         }
-        whole.definitions.extend(document.definitions);
-        whole.directives.extend(document.directives);
+        schema_document.definitions.extend(document.definitions);
+        schema_document.directives.extend(document.directives);
         let mut types = Self::default();
-        types.define(whole.definitions)?;
+        types.define(schema_document.definitions)?;
         types.extend(document.extensions)?;
         types.find_possible();
         types.find_fields();
-        types.define_directives(whole.directives)?;
+        types.define_directives(schema_document.directives)?;
         if let [_, second, ..] = document.schema.as_slice() {
             return Err(GraphqlError::at(
                 second.position,

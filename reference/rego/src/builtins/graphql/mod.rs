@@ -74,12 +74,12 @@ fn check_length(text: &str) -> Result<(), Failure> {
 
 fn read_query(text: &str) -> Result<ast::Query, Failure> {
     check_length(text)?;
-    query::parse(text).map_err(|wrong| Failure::Value(error::parse_message(&wrong)))
+    query::parse(text).map_err(|error| Failure::Value(error::parse_message(&error)))
 }
 
 fn read_schema(text: &str) -> Result<ast::Schema, Failure> {
     check_length(text)?;
-    schema::parse(text).map_err(|wrong| Failure::Value(error::parse_message(&wrong)))
+    schema::parse(text).map_err(|error| Failure::Value(error::parse_message(&error)))
 }
 
 /// Returns a document parsed from a string or converted from a tree.
@@ -93,7 +93,7 @@ fn document<T: DeserializeOwned>(
         tree @ Value::Object(_) => {
             let text = without_nulls(tree).to_string();
             check_length(&text)?;
-            serde_json::from_str(&text).map_err(|wrong| Failure::Value(wrong.to_string()))
+            serde_json::from_str(&text).map_err(|error| Failure::Value(error.to_string()))
         }
         // Messages number these operands from zero.
         other => Err(mistyped(position - 1, "one of {string, object}", other)),
@@ -114,15 +114,15 @@ fn without_nulls(tree: &Value) -> Value {
 
 /// Converts a document to its object form.
 fn tree(document: &impl Serialize) -> Result<Value, Failure> {
-    let text = serde_json::to_vec(document).map_err(|wrong| Failure::Value(wrong.to_string()))?;
-    from_json(&text).map_err(|wrong| Failure::Value(wrong.to_string()))
+    let text = serde_json::to_vec(document).map_err(|error| Failure::Value(error.to_string()))?;
+    from_json(&text).map_err(|error| Failure::Value(error.to_string()))
 }
 
 /// Returns the types of a schema, cached because many queries are validated against it.
 fn types(call: &mut Call<'_>, operands: &[Value], position: usize) -> Result<Arc<Types>, Failure> {
     let make = |_: &Call<'_>| {
         let types = Types::of(document(operands, position, read_schema)?);
-        types.map_err(|wrong| Failure::Value(error::schema_message(&wrong)))
+        types.map_err(|error| Failure::Value(error::schema_message(&error)))
     };
     match any(operands, position) {
         Value::String(text) => call.prepared(crate::builtins::caches::GRAPHQL, text, make),
@@ -146,9 +146,9 @@ fn verified(call: &mut Call<'_>, operands: &[Value]) -> Result<[Value; 2], Failu
     let query = document(operands, 1, read_query)?;
     let schema: ast::Schema = document(operands, 2, read_schema)?;
     let types = types(call, operands, 2)?;
-    let mistakes = validate::check(&types, &query, call.meter).map_err(Failure::Aborted)?;
-    if !mistakes.is_empty() {
-        return Err(Failure::Value(error::query_message(&mistakes)));
+    let errors = validate::check(&types, &query, call.meter).map_err(Failure::Aborted)?;
+    if !errors.is_empty() {
+        return Err(Failure::Value(error::query_message(&errors)));
     }
     Ok([tree(&query)?, tree(&schema)?])
 }
@@ -158,12 +158,12 @@ fn parse(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failu
 }
 
 fn parse_and_verify(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
-    let (fits, [query, schema]) = match verified(call, operands) {
+    let (is_valid, [query, schema]) = match verified(call, operands) {
         Ok(trees) => (true, trees),
         Err(ended @ Failure::Aborted(_)) => return Err(ended),
         Err(_) => (false, [Object::new(), Object::new()].map(Value::from)),
     };
-    answer(vec![Value::from(fits), query, schema])
+    answer(vec![Value::from(is_valid), query, schema])
 }
 
 fn is_valid(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {

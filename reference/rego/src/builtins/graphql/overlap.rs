@@ -58,7 +58,7 @@ impl<'d> Walk<'d> {
             }
         }
         if self.compared.steps > MAX_STEPS {
-            return self.wrong(Position::default(), TOO_MANY);
+            return self.report(Position::default(), TOO_MANY);
         }
         for Conflict {
             name,
@@ -69,7 +69,7 @@ impl<'d> Walk<'d> {
             let message = format!(
                 "Fields \"{name}\" conflict because {reason}. Use different aliases on the fields to fetch both if this was intentional."
             );
-            self.wrong(position, message);
+            self.report(position, message);
         }
     }
 
@@ -120,13 +120,13 @@ impl<'d> Walk<'d> {
         &mut self,
         first: &Selected<'d>,
         second: &Selected<'d>,
-        apart: bool,
+        exclusive: bool,
         conflicts: &mut Vec<Conflict<'d>>,
     ) {
         for name in &first.names {
             for one in first.of(name) {
                 for other in second.of(name) {
-                    conflicts.extend(self.conflict(*one, *other, apart));
+                    conflicts.extend(self.conflict(*one, *other, exclusive));
                 }
             }
         }
@@ -137,7 +137,7 @@ impl<'d> Walk<'d> {
         &mut self,
         fields: &Selected<'d>,
         name: &'d str,
-        apart: bool,
+        exclusive: bool,
         conflicts: &mut Vec<Conflict<'d>>,
     ) {
         if !self.compared.fragments.insert(name) || !self.compares(1) {
@@ -149,9 +149,9 @@ impl<'d> Walk<'d> {
         if fields.is_same(&others) {
             return;
         }
-        self.between(fields, &others, apart, conflicts);
+        self.between(fields, &others, exclusive, conflicts);
         for spread in others.spreads {
-            deep(|| self.with_fragment(fields, spread, apart, conflicts));
+            deep(|| self.with_fragment(fields, spread, exclusive, conflicts));
         }
     }
 
@@ -160,16 +160,16 @@ impl<'d> Walk<'d> {
         &mut self,
         first: &'d str,
         second: &'d str,
-        apart: bool,
+        exclusive: bool,
         conflicts: &mut Vec<Conflict<'d>>,
     ) {
         let pairs = &mut self.compared.pairs;
         let before = pairs.get(&(first, second));
-        if first == second || before.is_some_and(|were_apart| apart || !were_apart) {
+        if first == second || before.is_some_and(|were_exclusive| exclusive || !were_exclusive) {
             return;
         }
-        pairs.insert((first, second), apart);
-        pairs.insert((second, first), apart);
+        pairs.insert((first, second), exclusive);
+        pairs.insert((second, first), exclusive);
         if !self.compares(1) {
             return;
         }
@@ -178,12 +178,12 @@ impl<'d> Walk<'d> {
         else {
             return;
         };
-        self.between(&of_first, &of_second, apart, conflicts);
+        self.between(&of_first, &of_second, exclusive, conflicts);
         for spread in of_second.spreads {
-            deep(|| self.fragments_of_set(first, spread, apart, conflicts));
+            deep(|| self.fragments_of_set(first, spread, exclusive, conflicts));
         }
         for spread in of_first.spreads {
-            deep(|| self.fragments_of_set(spread, second, apart, conflicts));
+            deep(|| self.fragments_of_set(spread, second, exclusive, conflicts));
         }
     }
 
@@ -192,7 +192,7 @@ impl<'d> Walk<'d> {
         &mut self,
         (first, first_parent): FieldOfType<'d>,
         (second, second_parent): FieldOfType<'d>,
-        apart: bool,
+        exclusive: bool,
     ) -> Option<Conflict<'d>> {
         // Another rule reports fields of unknown types.
         let (first_parent, second_parent) = (first_parent?, second_parent?);
@@ -202,15 +202,15 @@ impl<'d> Walk<'d> {
         let first_kind = self.kind(first, first_parent);
         let second_kind = self.kind(second, second_parent);
         let are_objects = first_parent.kind == "OBJECT" && second_parent.kind == "OBJECT";
-        let apart = apart
+        let exclusive = exclusive
             || (are_objects
                 && first_parent.name != second_parent.name
                 && first_kind.is_some()
                 && second_kind.is_some());
-        let reason = if !apart && first.name != second.name {
+        let reason = if !exclusive && first.name != second.name {
             let (first, second) = (&first.name, &second.name);
             format!("\"{first}\" and \"{second}\" are different fields")
-        } else if !apart && !are_same(&first.arguments, &second.arguments) {
+        } else if !exclusive && !are_same(&first.arguments, &second.arguments) {
             "they have differing arguments".to_owned()
         } else if let (Some(one), Some(other)) = (&first_kind, &second_kind)
             && self.shapes_differ(one, other)
@@ -219,7 +219,7 @@ impl<'d> Walk<'d> {
         } else {
             let first_set = self.selected_of(first, first_kind.as_deref());
             let second_set = self.selected_of(second, second_kind.as_deref());
-            deep(|| self.subfields(&first_set, &second_set, apart))?
+            deep(|| self.subfields(&first_set, &second_set, exclusive))?
         };
         self.compared.steps += reason.len() / BYTES_OF_STEP;
         Some(Conflict {
@@ -251,19 +251,19 @@ impl<'d> Walk<'d> {
         &mut self,
         first: &Selected<'d>,
         second: &Selected<'d>,
-        apart: bool,
+        exclusive: bool,
     ) -> Option<String> {
         let mut conflicts = Vec::new();
-        self.between(first, second, apart, &mut conflicts);
+        self.between(first, second, exclusive, &mut conflicts);
         for (fields, spreads) in [(first, &second.spreads), (second, &first.spreads)] {
             for spread in spreads {
                 self.compared.fragments.clear();
-                self.with_fragment(fields, spread, apart, &mut conflicts);
+                self.with_fragment(fields, spread, exclusive, &mut conflicts);
             }
         }
         for one in &first.spreads {
             for other in &second.spreads {
-                self.fragments_of_set(one, other, apart, &mut conflicts);
+                self.fragments_of_set(one, other, exclusive, &mut conflicts);
             }
         }
         let mut text = String::new();
@@ -347,6 +347,6 @@ fn children(value: &Value) -> Vec<&Child> {
 }
 
 /// Runs a function on a larger stack if the current one is nearly exhausted.
-pub(super) fn deep<T>(go_on: impl FnOnce() -> T) -> T {
-    stacker::maybe_grow(64 << 10, 1 << 20, go_on)
+pub(super) fn deep<T>(run: impl FnOnce() -> T) -> T {
+    stacker::maybe_grow(64 << 10, 1 << 20, run)
 }

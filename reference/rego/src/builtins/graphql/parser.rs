@@ -61,11 +61,11 @@ impl<'t> Parser<'t> {
 
     /// Consumes a punctuator if it is next.
     pub(super) fn skip(&mut self, mark: &str) -> Result<bool> {
-        let there = self.is(mark);
-        if there {
+        let found = self.is(mark);
+        if found {
             self.next()?;
         }
-        Ok(there)
+        Ok(found)
     }
 
     /// Consumes a punctuator, which must be next.
@@ -76,11 +76,11 @@ impl<'t> Parser<'t> {
         self.expected(mark)
     }
 
-    fn expected<T>(&self, what: &str) -> Result<T> {
+    fn expected<T>(&self, expected_token: &str) -> Result<T> {
         let found = self.peeked.kind;
         Err(GraphqlError::at(
             self.peeked.position,
-            format!("Expected {what}, found {found}"),
+            format!("Expected {expected_token}, found {found}"),
         ))
     }
 

@@ -4,23 +4,23 @@
 const MAX_LENGTH: usize = 64;
 
 /// Formats a question that suggests similar names, the most similar first.
-pub(super) fn question<'n>(
-    written: &str,
+pub(super) fn suggestion<'n>(
+    input: &str,
     names: impl IntoIterator<Item = &'n str>,
-    lead: &str,
+    prefix: &str,
 ) -> String {
-    let threshold = (written.len() * 2 / 5 + 1).max(1);
-    let mut alike: Vec<(usize, &str)> = names
+    let threshold = (input.len() * 2 / 5 + 1).max(1);
+    let mut similar: Vec<(usize, &str)> = names
         .into_iter()
-        .filter(|name| name.len() <= MAX_LENGTH && written.len() <= MAX_LENGTH)
-        .map(|name| (distance(written, name), name))
+        .filter(|name| name.len() <= MAX_LENGTH && input.len() <= MAX_LENGTH)
+        .map(|name| (distance(input, name), name))
         .filter(|(distance, _)| *distance <= threshold)
         .collect();
-    alike.sort_by_key(|(distance, _)| *distance);
-    let alike: Vec<&str> = alike.into_iter().map(|(_, name)| name).collect();
-    match alike.is_empty() {
+    similar.sort_by_key(|(distance, _)| *distance);
+    let similar: Vec<&str> = similar.into_iter().map(|(_, name)| name).collect();
+    match similar.is_empty() {
         true => String::new(),
-        false => format!(" {lead} {}?", list(&alike)),
+        false => format!(" {prefix} {}?", list(&similar)),
     }
 }
 
@@ -51,13 +51,13 @@ fn distance(one: &str, other: &str) -> usize {
     let mut costs: Vec<usize> = (0..=other.len()).collect();
     for (row, letter) in one.chars().enumerate() {
         let mut next = vec![row + 1];
-        for (costs, wanted) in costs.windows(2).zip(&other) {
+        for (costs, target) in costs.windows(2).zip(&other) {
             let (diagonal, above) = match costs {
                 [diagonal, above] => (*diagonal, *above),
                 _ => (0, 0),
             };
             let left = next.last().copied().unwrap_or_default();
-            let change = diagonal + usize::from(letter != *wanted);
+            let change = diagonal + usize::from(letter != *target);
             next.push(change.min(above + 1).min(left + 1));
         }
         costs = next;

@@ -15,7 +15,7 @@ use super::walk::{Compared, Walk};
 use crate::meter::{AbortReason, Meter};
 
 /// Maximum number of reported errors.
-const MAX_MISTAKES: usize = 100;
+const MAX_ERRORS: usize = 100;
 
 /// Returns all errors of a query.
 ///
@@ -44,7 +44,7 @@ pub(super) fn check(
         compared: Compared::default(),
         meter,
         ended: None,
-        mistakes: Vec::new(),
+        errors: Vec::new(),
     };
     let mut names = BTreeSet::new();
     for operation in &query.operations {
@@ -56,10 +56,10 @@ pub(super) fn check(
         if !names.insert(&fragment.name) {
             let name = &fragment.name;
             let message = format!("There can be only one fragment named \"{name}\".");
-            walk.wrong(fragment.position, message);
+            walk.report(fragment.position, message);
         }
     }
-    walk.ended.map_or(Ok(walk.mistakes), Err)
+    walk.ended.map_or(Ok(walk.errors), Err)
 }
 
 impl<'d> Walk<'d> {
@@ -71,9 +71,9 @@ impl<'d> Walk<'d> {
         self.ended.is_none()
     }
 
-    pub(super) fn wrong(&mut self, position: Position, message: impl Into<String>) {
-        if self.mistakes.len() < MAX_MISTAKES {
-            self.mistakes.push(GraphqlError::at(position, message));
+    pub(super) fn report(&mut self, position: Position, message: impl Into<String>) {
+        if self.errors.len() < MAX_ERRORS {
+            self.errors.push(GraphqlError::at(position, message));
         }
     }
 
@@ -85,7 +85,7 @@ impl<'d> Walk<'d> {
         for variable in &operation.variable_definitions {
             let name = variable.kind.name();
             if types.get(name).is_none() {
-                self.wrong(variable.position, format!("Unknown type \"{name}\"."));
+                self.report(variable.position, format!("Unknown type \"{name}\"."));
             }
         }
         for variable in &operation.variable_definitions {
@@ -109,10 +109,10 @@ impl<'d> Walk<'d> {
         self.selections(root, &operation.selection_set);
         if root.is_none() {
             let message = format!("Schema does not support operation type \"{kind}\"");
-            self.wrong(operation.position, message);
+            self.report(operation.position, message);
         }
         if operation.name.is_empty() && self.query.operations.len() > 1 {
-            self.wrong(
+            self.report(
                 operation.position,
                 "This anonymous operation must be the only defined operation.",
             );
@@ -125,7 +125,7 @@ impl<'d> Walk<'d> {
         if !is_first {
             let name = &operation.name;
             let message = format!("There can be only one operation named \"{name}\".");
-            self.wrong(operation.position, message);
+            self.report(operation.position, message);
         }
         self.variables(operation);
         self.operation = None;
@@ -142,7 +142,7 @@ impl<'d> Walk<'d> {
             let first = seen.insert(name);
             if !first || !self.used.contains(name) {
                 let message = format!("Variable \"${name}\" is never used{within}.");
-                self.wrong(variable.position, message);
+                self.report(variable.position, message);
             }
         }
     }
@@ -153,7 +153,7 @@ impl<'d> Walk<'d> {
             let name = variable.variable.as_str();
             if !seen.insert(name) {
                 let message = format!("There can be only one variable named \"${name}\".");
-                self.wrong(variable.position, message);
+                self.report(variable.position, message);
             }
         }
         for variable in &operation.variable_definitions {
@@ -161,7 +161,7 @@ impl<'d> Walk<'d> {
             let definition = self.types.get(kind.name());
             if definition.is_some_and(|definition| !definition.is_input()) {
                 let message = format!("Variable \"${name}\" cannot be non-input type \"{kind}\".");
-                self.wrong(variable.position, message);
+                self.report(variable.position, message);
             }
         }
     }
@@ -178,11 +178,11 @@ impl<'d> Walk<'d> {
         };
         if let [_, second, ..] = fields.as_slice() {
             let message = format!("{name} must select only one top level field.");
-            self.wrong(second.position, message);
+            self.report(second.position, message);
         }
         for field in fields.iter().filter(|field| field.name.starts_with("__")) {
             let message = format!("{name} must not select an introspection top level field.");
-            self.wrong(field.position, message);
+            self.report(field.position, message);
         }
     }
 
@@ -215,7 +215,7 @@ impl<'d> Walk<'d> {
         self.directives(&fragment.directives, "FRAGMENT_DEFINITION");
         self.selections(definition, &fragment.selection_set);
         match definition {
-            Some(definition) if !definition.is_composite() => self.wrong(
+            Some(definition) if !definition.is_composite() => self.report(
                 fragment.position,
                 format!(
                     "Fragment \"{name}\" cannot condition on non composite type \"{condition}\"."
@@ -224,15 +224,15 @@ impl<'d> Walk<'d> {
             Some(_) => {}
             None => {
                 let known = self.types.types.keys().map(String::as_str);
-                let question = suggest::question(condition, known, "Did you mean");
-                let message = format!("Unknown type \"{condition}\".{question}");
-                self.wrong(fragment.position, message);
+                let suggestion = suggest::suggestion(condition, known, "Did you mean");
+                let message = format!("Unknown type \"{condition}\".{suggestion}");
+                self.report(fragment.position, message);
             }
         }
         self.cycles(fragment, &mut Vec::new());
         self.is_past_fragment = true;
         if !self.spread.contains(name.as_str()) {
-            self.wrong(
+            self.report(
                 fragment.position,
                 format!("Fragment \"{name}\" is never used."),
             );
@@ -262,7 +262,7 @@ impl<'d> Walk<'d> {
                     };
                     let name = &spread.name;
                     let message = format!("Cannot spread fragment \"{name}\" within itself{via}.");
-                    self.wrong(spread.position, message);
+                    self.report(spread.position, message);
                 }
                 (None, Some(next)) => deep(|| self.cycles(next, path)),
                 (None, None) => {}
@@ -346,22 +346,22 @@ impl<'d> Walk<'d> {
             "OBJECT" => Vec::new(),
             _ => self.having(parent, name),
         };
-        let question = if !having.is_empty() {
+        let suggestion = if !having.is_empty() {
             let having = suggest::list(&having);
             format!(" Did you mean to use an inline fragment on {having}?")
         } else if parent.kind == "UNION" {
             String::new()
         } else {
             let fields = parent.fields.iter().map(|field| field.name.as_str());
-            suggest::question(name, fields, "Did you mean")
+            suggest::suggestion(name, fields, "Did you mean")
         };
-        self.wrong(field.position, message + &question);
+        self.report(field.position, message + &suggestion);
     }
 
     fn leaf(&mut self, field: &'d Field, definition: Option<&FieldDefinition>, inner: &Definition) {
         let name = &field.name;
         match (inner.is_composite(), field.selection_set.is_empty()) {
-            (false, false) if inner.kind != "INPUT_OBJECT" => self.wrong(
+            (false, false) if inner.kind != "INPUT_OBJECT" => self.report(
                 field.position,
                 format!(
                     "Field \"{name}\" must not have a selection since type \"{}\" has no subfields.",
@@ -370,7 +370,7 @@ impl<'d> Walk<'d> {
             ),
             (true, true) => {
                 let kind = definition.map(|one| one.kind.to_string()).unwrap_or_default();
-                self.wrong(
+                self.report(
                     field.position,
                     format!(
                         "Field \"{name}\" of type \"{kind}\" must have a selection of subfields. Did you mean \"{name} {{ ... }}\"?"
@@ -391,8 +391,8 @@ impl<'d> Walk<'d> {
         self.selections(inner, &fragment.selection_set);
         match inner {
             _ if condition.is_empty() => {}
-            None => self.wrong(fragment.position, format!("Unknown type \"{condition}\".")),
-            Some(inner) if !inner.is_composite() => self.wrong(
+            None => self.report(fragment.position, format!("Unknown type \"{condition}\".")),
+            Some(inner) if !inner.is_composite() => self.report(
                 fragment.position,
                 format!("Fragment cannot condition on non composite type \"{condition}\"."),
             ),
@@ -404,7 +404,7 @@ impl<'d> Walk<'d> {
             && inner.is_composite()
             && !self.can_be(parent, inner)
         {
-            self.wrong(
+            self.report(
                 fragment.position,
                 format!(
                     "Fragment cannot be spread here as objects of type \"{}\" can never be of type \"{condition}\".",
@@ -434,7 +434,7 @@ impl<'d> Walk<'d> {
             self.spread.insert(name);
         }
         let Some(fragment) = fragment else {
-            return self.wrong(spread.position, format!("Unknown fragment \"{name}\"."));
+            return self.report(spread.position, format!("Unknown fragment \"{name}\"."));
         };
         let inner = self.types.get(&fragment.type_condition);
         if self.visited.insert(name) {
@@ -445,7 +445,7 @@ impl<'d> Walk<'d> {
             && inner.is_composite()
             && !self.can_be(parent, inner)
         {
-            self.wrong(
+            self.report(
                 spread.position,
                 format!(
                     "Fragment \"{name}\" cannot be spread here as objects of type \"{}\" can never be of type \"{}\".",
@@ -465,26 +465,26 @@ impl<'d> Walk<'d> {
             if let Some(definition) = definition {
                 let of = format!("directive \"@{name}\"");
                 self.unknown_arguments(&directive.arguments, known, &of, position);
-                let fits = definition
+                let is_allowed = definition
                     .locations
                     .iter()
                     .any(|location| location == place);
                 let place_of = (name, position.line, position.column);
-                if !fits && self.misplaced.insert(place_of) {
+                if !is_allowed && self.misplaced.insert(place_of) {
                     let message = format!("Directive \"@{name}\" may not be used on {place}.");
-                    self.wrong(position, message);
+                    self.report(position, message);
                 }
                 let of = format!("Directive \"@{name}\"");
                 self.missing_arguments(&directive.arguments, known, &of, position);
             } else {
-                self.wrong(position, format!("Unknown directive \"@{name}\"."));
+                self.report(position, format!("Unknown directive \"@{name}\"."));
             }
             self.unique_arguments(&directive.arguments);
             let repeatable = definition.is_some_and(|definition| definition.is_repeatable);
             if !seen.insert(name) && !repeatable {
                 let message =
                     format!("The directive \"@{name}\" can only be used once at this location.");
-                self.wrong(position, message);
+                self.report(position, message);
             }
         }
     }
@@ -514,11 +514,11 @@ impl<'d> Walk<'d> {
         for argument in arguments {
             let names = known.iter().map(|known| known.name.as_str());
             if !names.clone().any(|name| name == argument.name) {
-                let question = suggest::question(&argument.name, names, "Did you mean");
+                let suggestion = suggest::suggestion(&argument.name, names, "Did you mean");
                 let name = &argument.name;
-                self.wrong(
+                self.report(
                     position,
-                    format!("Unknown argument \"{name}\" on {of}.{question}"),
+                    format!("Unknown argument \"{name}\" on {of}.{suggestion}"),
                 );
             }
         }
@@ -533,11 +533,11 @@ impl<'d> Walk<'d> {
     ) {
         for known in known {
             let optional = !known.kind.non_null || known.default_value.is_some();
-            if optional || arguments.iter().any(|given| given.name == known.name) {
+            if optional || arguments.iter().any(|argument| argument.name == known.name) {
                 continue;
             }
             let (name, kind) = (&known.name, &known.kind);
-            self.wrong(
+            self.report(
                 position,
                 format!("{of} argument \"{name}\" of type \"{kind}\" is required, but it was not provided."),
             );
@@ -550,7 +550,7 @@ impl<'d> Walk<'d> {
             if !seen.insert(&argument.name) {
                 let name = &argument.name;
                 let message = format!("There can be only one argument named \"{name}\".");
-                self.wrong(argument.position, message);
+                self.report(argument.position, message);
             }
         }
     }

@@ -50,7 +50,7 @@ impl<'d> Walk<'d> {
             for child in &value.children {
                 if !seen.insert(&child.name) {
                     let name = &child.name;
-                    self.wrong(
+                    self.report(
                         child.position,
                         format!("There can be only one input field named \"{name}\"."),
                     );
@@ -58,7 +58,7 @@ impl<'d> Walk<'d> {
             }
         }
         if let (Some(kind), Some(definition)) = (expected.kind, expected.definition) {
-            self.fits(value, kind, definition);
+            self.check_kind(value, kind, definition);
         }
     }
 
@@ -76,18 +76,18 @@ impl<'d> Walk<'d> {
                     operation.name
                 ),
             };
-            return self.wrong(value.position, message);
+            return self.report(value.position, message);
         };
         self.used.insert(&value.raw);
         let Some(kind) = expected.kind else {
             return;
         };
-        let mut wanted = kind.clone();
+        let mut required = kind.clone();
         if is_set(variable.default_value.as_ref()) || expected.has_default {
-            wanted.non_null = false;
+            required.non_null = false;
         }
-        if !is_compatible(&variable.kind, &wanted) {
-            self.wrong(
+        if !is_compatible(&variable.kind, &required) {
+            self.report(
                 value.position,
                 format!(
                     "Variable \"${}\" of type \"{}\" used in position expecting type \"{kind}\".",
@@ -97,11 +97,11 @@ impl<'d> Walk<'d> {
         }
     }
 
-    fn fits(&mut self, value: &'d Value, expected: &Type, definition: &'d Definition) {
+    fn check_kind(&mut self, value: &'d Value, expected: &Type, definition: &'d Definition) {
         if value.kind == kind::NULL {
             if expected.non_null {
                 let message = format!("Expected value of type \"{expected}\", found null.");
-                self.wrong(value.position, message);
+                self.report(value.position, message);
             }
             return;
         }
@@ -148,24 +148,24 @@ impl<'d> Walk<'d> {
             }
             _ => format!(
                 "Enum \"{expected}\" cannot represent non-enum value: {}.",
-                shown(value)
+                format_value(value)
             ),
         };
-        let question = suggest::question(&value.raw, names, "Did you mean the enum value");
-        self.wrong(value.position, message + &question);
+        let suggestion = suggest::suggestion(&value.raw, names, "Did you mean the enum value");
+        self.report(value.position, message + &suggestion);
     }
 
     fn object(&mut self, value: &'d Value, definition: &'d Definition) {
         let name = &definition.name;
-        let given: BTreeSet<&str> = value
+        let present: BTreeSet<&str> = value
             .children
             .iter()
             .map(|child| child.name.as_str())
             .collect();
         for field in &definition.fields {
             let needed = field.kind.non_null && field.default_value.is_none();
-            if needed && !given.contains(field.name.as_str()) {
-                self.wrong(
+            if needed && !present.contains(field.name.as_str()) {
+                self.report(
                     value.position,
                     format!(
                         "Field \"{name}.{}\" of required type \"{}\" was not provided.",
@@ -183,10 +183,10 @@ impl<'d> Walk<'d> {
                 [only] if only.value.kind == kind::NULL => {
                     let first = definition.fields.first().map_or("", |field| &field.name);
                     let message = format!("Field \"{name}.{first}\" must be non-null.");
-                    self.wrong(only.value.position, message);
+                    self.report(only.value.position, message);
                 }
                 [only] => self.one_of(&only.value, name),
-                _ => self.wrong(
+                _ => self.report(
                     value.position,
                     format!("OneOf Input Object \"{name}\" must specify exactly one key."),
                 ),
@@ -195,11 +195,11 @@ impl<'d> Walk<'d> {
         for child in &value.children {
             if self.types.field(definition, &child.name).is_none() {
                 let names = definition.fields.iter().map(|field| field.name.as_str());
-                let question = suggest::question(&child.name, names, "Did you mean");
-                self.wrong(
+                let suggestion = suggest::suggestion(&child.name, names, "Did you mean");
+                self.report(
                     child.position,
                     format!(
-                        "Field \"{}\" is not defined by type \"{name}\".{question}",
+                        "Field \"{}\" is not defined by type \"{name}\".{suggestion}",
                         child.name
                     ),
                 );
@@ -218,7 +218,7 @@ impl<'d> Walk<'d> {
         let Some(variable) = variable.filter(|variable| !variable.kind.non_null) else {
             return;
         };
-        self.wrong(
+        self.report(
             variable.position,
             format!(
                 "Variable \"${}\" is of type \"{}\" but must be non-nullable to be used for OneOf Input Object \"{object}\".",
@@ -228,30 +228,30 @@ impl<'d> Walk<'d> {
     }
 
     fn unexpected(&mut self, value: &Value, expected: &Type, definition: &Definition) {
-        let shown = shown(value);
+        let rendered = format_value(value);
         let message = match expected.to_string().as_str() {
             "Int" | "Int!" => match value.raw.parse::<i128>() {
                 Ok(number) if i32::try_from(number).is_err() => {
-                    format!("Int cannot represent non 32-bit signed integer value: {shown}")
+                    format!("Int cannot represent non 32-bit signed integer value: {rendered}")
                 }
-                _ => format!("Int cannot represent non-integer value: {shown}"),
+                _ => format!("Int cannot represent non-integer value: {rendered}"),
             },
             "String" | "String!" | "[String]" => {
-                format!("String cannot represent a non string value: {shown}")
+                format!("String cannot represent a non string value: {rendered}")
             }
             "Boolean" | "Boolean!" => {
-                format!("Boolean cannot represent a non boolean value: {shown}")
+                format!("Boolean cannot represent a non boolean value: {rendered}")
             }
-            "Float" | "Float!" => format!("Float cannot represent non numeric value: {shown}"),
+            "Float" | "Float!" => format!("Float cannot represent non numeric value: {rendered}"),
             "ID" | "ID!" => {
-                format!("ID cannot represent a non-string and non-integer value: {shown}")
+                format!("ID cannot represent a non-string and non-integer value: {rendered}")
             }
             other if definition.kind == "ENUM" => {
-                format!("Enum \"{other}\" cannot represent non-enum value: {shown}.")
+                format!("Enum \"{other}\" cannot represent non-enum value: {rendered}.")
             }
-            other => format!("Expected value of type \"{other}\", found {shown}."),
+            other => format!("Expected value of type \"{other}\", found {rendered}."),
         };
-        self.wrong(value.position, message);
+        self.report(value.position, message);
     }
 }
 
@@ -261,17 +261,21 @@ fn is_set(default: Option<&Value>) -> bool {
 }
 
 /// Formats a value for messages.
-pub(super) fn shown(value: &Value) -> String {
+pub(super) fn format_value(value: &Value) -> String {
     match value.kind {
         kind::VARIABLE => format!("${}", value.raw),
         kind::STRING | kind::BLOCK => crate::builtins::url::quote(&value.raw),
         kind::LIST => {
-            let items = value.children.iter().map(|child| shown(&child.value));
+            let items = value
+                .children
+                .iter()
+                .map(|child| format_value(&child.value));
             format!("[{}]", items.collect::<Vec<_>>().join(","))
         }
         kind::OBJECT => {
             let members = value.children.iter();
-            let members = members.map(|child| format!("{}:{}", child.name, shown(&child.value)));
+            let members =
+                members.map(|child| format!("{}:{}", child.name, format_value(&child.value)));
             format!("{{{}}}", members.collect::<Vec<_>>().join(","))
         }
         _ => value.raw.clone(),

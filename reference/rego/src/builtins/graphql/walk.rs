@@ -30,7 +30,7 @@ pub(super) struct Walk<'d> {
     pub(super) meter: &'d Meter,
     /// Reason why the evaluation has to end.
     pub(super) ended: Option<AbortReason>,
-    pub(super) mistakes: Vec<GraphqlError>,
+    pub(super) errors: Vec<GraphqlError>,
 }
 
 /// Comparison state of a document.

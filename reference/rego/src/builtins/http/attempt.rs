@@ -46,8 +46,8 @@ impl Attempt {
         if gzip {
             headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
         }
-        let sends = matches!(options.method.as_str(), "POST" | "PUT" | "PATCH");
-        if sends && options.body.is_empty() {
+        let has_body = matches!(options.method.as_str(), "POST" | "PUT" | "PATCH");
+        if has_body && options.body.is_empty() {
             // Servers may refuse such requests without a length.
             headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
         }
@@ -56,7 +56,7 @@ impl Attempt {
             method,
             url,
             headers,
-            body: (sends || !options.body.is_empty()).then(|| options.body.clone()),
+            body: (has_body || !options.body.is_empty()).then(|| options.body.clone()),
             timeout: None,
             max_body: MAX_BODY,
             socket,
@@ -80,7 +80,7 @@ pub(super) fn address(options: &Options) -> Result<Url, RequestError> {
     if url.authority().is_empty() {
         return Err(options.network_error("http: no Host in request URL"));
     }
-    Url::parse(&options.url).map_err(|wrong| options.network_error(wrong.to_string()))
+    Url::parse(&options.url).map_err(|error| options.network_error(error.to_string()))
 }
 
 /// Removes the user and the password from a URL and returns them as a header.

@@ -13,7 +13,7 @@ const ENTRY: usize = 256;
 /// Cached responses with their expiry times.
 #[derive(Debug)]
 pub(in crate::builtins) struct Responses {
-    kept: Fifo<Text, (Response, SystemTime)>,
+    stored: Fifo<Text, (Response, SystemTime)>,
     stale_period: Option<Duration>,
     /// Time of the last removal of stale responses.
     cleaned: SystemTime,
@@ -22,30 +22,30 @@ pub(in crate::builtins) struct Responses {
 impl Responses {
     pub(in crate::builtins) fn new(limits: &CacheLimits) -> Self {
         Self {
-            kept: Fifo::new(limits.response_bytes),
+            stored: Fifo::new(limits.response_bytes),
             stale_period: limits.stale_period,
             cleaned: SystemTime::UNIX_EPOCH,
         }
     }
 
     pub(in crate::builtins) fn limit(&mut self, limits: &CacheLimits) {
-        self.kept.limit(limits.response_bytes);
+        self.stored.limit(limits.response_bytes);
         self.stale_period = limits.stale_period;
     }
 
     /// Returns a response and its expiry time.
     pub(super) fn get(&mut self, key: &Text, now: SystemTime) -> Option<(Response, SystemTime)> {
         self.clean(now);
-        self.kept.get(key).cloned()
+        self.stored.get(key).cloned()
     }
 
     pub(super) fn remove(&mut self, key: &Text) {
-        self.kept.remove(key);
+        self.stored.remove(key);
     }
 
     pub(super) fn insert(&mut self, key: &Text, response: Response, expires: SystemTime) {
         let size = ENTRY + key.len() + response.size();
-        self.kept.put(key.clone(), (response, expires), size);
+        self.stored.put(key.clone(), (response, expires), size);
     }
 
     fn clean(&mut self, now: SystemTime) {
@@ -56,7 +56,7 @@ impl Responses {
             .duration_since(self.cleaned)
             .is_ok_and(|since| since >= period)
         {
-            self.kept.retain(|(_, expires)| *expires > now);
+            self.stored.retain(|(_, expires)| *expires > now);
             self.cleaned = now;
         }
     }
@@ -76,7 +76,7 @@ mod tests {
             body: vec![0; 1000],
         };
         let keys = ["short", "long"].map(Text::from);
-        for (period, kept) in [(None, [true; 2]), (Some(60), [false, true])] {
+        for (period, expected) in [(None, [true; 2]), (Some(60), [false, true])] {
             let mut responses = Responses::new(&CacheLimits {
                 stale_period: period.map(Duration::from_secs),
                 ..CacheLimits::default()
@@ -85,9 +85,9 @@ mod tests {
                 assert!(responses.get(key, second(100)).is_none());
                 responses.insert(key, response.clone(), second(expires));
             }
-            let mut there = |now| keys.each_ref().map(|key| responses.get(key, now).is_some());
-            assert_eq!(there(second(159)), [true; 2], "{period:?}");
-            assert_eq!(there(second(160)), kept, "{period:?}");
+            let mut is_stored = |now| keys.each_ref().map(|key| responses.get(key, now).is_some());
+            assert_eq!(is_stored(second(159)), [true; 2], "{period:?}");
+            assert_eq!(is_stored(second(160)), expected, "{period:?}");
         }
     }
 
@@ -108,7 +108,7 @@ mod tests {
         for key in &keys {
             responses.insert(key, response.clone(), now);
         }
-        let there = keys.each_ref().map(|key| responses.get(key, now).is_some());
-        assert_eq!(there, [false, true, true]);
+        let is_stored = keys.each_ref().map(|key| responses.get(key, now).is_some());
+        assert_eq!(is_stored, [false, true, true]);
     }
 }

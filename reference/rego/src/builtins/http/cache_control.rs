@@ -26,7 +26,7 @@ pub(super) fn expiry(
     caching: &Caching,
     now: SystemTime,
 ) -> Result<SystemTime, RequestError> {
-    let wrong = |message: &str| RequestError::Value(message.to_owned());
+    let invalid = |message: &str| RequestError::Value(message.to_owned());
     let later = |from: SystemTime, seconds: u64| {
         from.checked_add(Duration::from_secs(seconds))
             .unwrap_or(from)
@@ -40,14 +40,14 @@ pub(super) fn expiry(
         return Ok(expires.unwrap_or(UNIX_EPOCH));
     };
     if age.is_empty() || !age.bytes().all(|digit| digit.is_ascii_digit()) {
-        return Err(wrong("invalid max-age"));
+        return Err(invalid("invalid max-age"));
     }
-    let most = u64::from(i32::MAX.unsigned_abs());
-    let age = age.parse().unwrap_or(most).min(most);
+    let maximum = u64::from(i32::MAX.unsigned_abs());
+    let age = age.parse().unwrap_or(maximum).min(maximum);
     let date = response
         .header("date")
-        .ok_or_else(|| wrong("no date header"))?;
-    let date = httpdate::parse_http_date(date).map_err(|_| wrong("invalid date header"))?;
+        .ok_or_else(|| invalid("no date header"))?;
+    let date = httpdate::parse_http_date(date).map_err(|_| invalid("invalid date header"))?;
     Ok(later(date, age))
 }
 
@@ -57,7 +57,7 @@ mod tests {
 
     /// Returns the table row for a response with these headers that arrived at the epoch, when
     /// policies set the cache duration in seconds.
-    fn shown(headers: &[(&str, &str)], seconds: i32) -> String {
+    fn expiry_text(headers: &[(&str, &str)], seconds: i32) -> String {
         let headers = headers.iter();
         let response = Response {
             code: 200,
@@ -75,10 +75,11 @@ mod tests {
             return "not kept".to_owned();
         }
         match expiry(&response, &caching, UNIX_EPOCH) {
-            Ok(until) => until
-                .duration_since(UNIX_EPOCH)
-                .map_or_else(|why| why.to_string(), |fresh| fresh.as_secs().to_string()),
-            Err(RequestError::Value(why)) => why,
+            Ok(until) => until.duration_since(UNIX_EPOCH).map_or_else(
+                |reason| reason.to_string(),
+                |fresh| fresh.as_secs().to_string(),
+            ),
+            Err(RequestError::Value(reason)) => reason,
             Err(other) => format!("{other:?}"),
         }
     }
@@ -86,7 +87,7 @@ mod tests {
     #[test]
     fn responses_are_fresh_as_long_as_their_headers_say() {
         let date = ("date", "Thu, 01 Jan 1970 00:01:00 GMT");
-        for (headers, seconds, wanted) in [
+        for (headers, seconds, expected) in [
             (&[][..], 0, "0"),
             (&[], 30, "30"),
             (&[("cache-control", "max-age=10"), date], 0, "70"),
@@ -118,7 +119,11 @@ mod tests {
             (&[("expires", "Thu, 01 Jan 1970 00:00:09 GMT")], 0, "9"),
             (&[("expires", "0")], 0, "0"),
         ] {
-            assert_eq!(shown(headers, seconds), wanted, "{headers:?}, {seconds} s");
+            assert_eq!(
+                expiry_text(headers, seconds),
+                expected,
+                "{headers:?}, {seconds} s"
+            );
         }
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn send(call: &Call<'_>, options: &Options) -> Result<Response, Stop>
 fn wait(call: &Call<'_>, attempt: u32) -> Result<(), Stop> {
     let longest = Duration::from_secs(60);
     let delay = Duration::from_millis(100).saturating_mul(2_u32.saturating_pow(attempt));
-    let waited = call.wait(|host, wanted| host.pause(delay.min(longest), wanted));
+    let waited = call.wait(|host, cancellation| host.pause(delay.min(longest), cancellation));
     waited.map_err(Stop::AbortReason)
 }
 
@@ -72,13 +72,13 @@ fn exchange(
     request.timeout = timeout;
     let host = request.url.host_str().unwrap_or_default().to_owned();
     let port = request.url.port_or_known_default().unwrap_or_default();
-    let sent = call.wait(|host, wanted| host.send(request, wanted));
+    let sent = call.wait(|host, cancellation| host.send(request, cancellation));
     let cause = match sent {
         Ok(response) if gzip => return Ok(inflate(options, response)?),
         Ok(response) => return Ok(response),
         Err(HostError::AbortReason(ended)) => return Err(Stop::AbortReason(ended)),
         Err(HostError::Disallowed) => return Err(allow_net::disallowed(&host).into()),
-        Err(HostError::Refused(why)) => return Err(RequestError::Value(why).into()),
+        Err(HostError::Refused(reason)) => return Err(RequestError::Value(reason).into()),
         Err(HostError::TimedOut) => return Err(options.timeout_error().into()),
         Err(HostError::NoSuchHost) => format!("dial tcp: lookup {host}: no such host"),
         Err(HostError::ConnectionRefused) => {
@@ -99,17 +99,17 @@ fn inflate(options: &Options, mut response: Response) -> Result<Response, Reques
     if response.header("content-encoding") != Some("gzip") || response.body.is_empty() {
         return Ok(response);
     }
-    let most = u64::try_from(MAX_BODY).unwrap_or(u64::MAX);
-    let mut plain = Vec::new();
+    let maximum = u64::try_from(MAX_BODY).unwrap_or(u64::MAX);
+    let mut inflated = Vec::new();
     let decoder = flate2::read::MultiGzDecoder::new(response.body.as_slice());
-    let read = decoder.take(most + 1).read_to_end(&mut plain);
-    read.map_err(|wrong| options.network_error(wrong.to_string()))?;
-    if plain.len() > MAX_BODY {
+    let read = decoder.take(maximum + 1).read_to_end(&mut inflated);
+    read.map_err(|error| options.network_error(error.to_string()))?;
+    if inflated.len() > MAX_BODY {
         return Err(options.network_error(too_long()));
     }
     response
         .headers
         .retain(|(name, _)| name != "content-encoding" && name != "content-length");
-    response.body = plain;
+    response.body = inflated;
     Ok(response)
 }

@@ -29,7 +29,7 @@ impl RequestError {
     }
 
     /// Converts the error to a failure of the call.
-    pub(super) fn raised(self) -> Failure {
+    pub(super) fn into_failure(self) -> Failure {
         match self {
             Self::Type(message) => Failure::Type(message),
             Self::Value(message) => Failure::Value(message),
@@ -57,7 +57,7 @@ impl RequestError {
     }
 
     /// Converts the error to the result of a call that does not raise errors.
-    pub(super) fn shown(&self, location: &Location) -> Value {
+    pub(super) fn to_response(&self, location: &Location) -> Value {
         let message = self.message();
         let place = match location.file.is_empty() {
             true => format!("{}:{}", location.row, location.col),

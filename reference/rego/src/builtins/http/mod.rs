@@ -66,15 +66,15 @@ fn send(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failur
     };
     match outcome {
         Ok(response) => answer(response),
-        Err(trouble) if raise => Err(trouble.raised()),
-        Err(trouble) => answer(trouble.shown(call.location)),
+        Err(error) if raise => Err(error.into_failure()),
+        Err(error) => answer(error.to_response(call.location)),
     }
 }
 
 fn outcome(call: &mut Call<'_>, request: &Object) -> Result<Outcome, Failure> {
     let key = match options::key(request) {
         Ok(key) => Value::from(key),
-        Err(trouble) => return Ok(Err(trouble)),
+        Err(error) => return Ok(Err(error)),
     };
     // The literal distinguishes bytes that JSON cannot represent.
     let place = ("http.send", Text::from(Literal(&key).to_string()));
@@ -82,16 +82,16 @@ fn outcome(call: &mut Call<'_>, request: &Object) -> Result<Outcome, Failure> {
     if let Some(outcome) = known.and_then(|outcome| outcome.downcast::<Outcome>().ok()) {
         return Ok(outcome.as_ref().clone());
     }
-    let mut keep = true;
+    let mut cacheable = true;
     let outcome = match fetch(call, request, &place.1) {
-        Ok((response, kept)) => {
-            keep = kept;
+        Ok((response, is_cacheable)) => {
+            cacheable = is_cacheable;
             Ok(response)
         }
-        Err(Stop::RequestError(trouble)) => Err(trouble),
+        Err(Stop::RequestError(error)) => Err(error),
         Err(Stop::AbortReason(ended)) => return Err(Failure::Aborted(ended)),
     };
-    if keep {
+    if cacheable {
         call.session
             .prepared
             .insert(place, Arc::new(outcome.clone()));
@@ -117,8 +117,8 @@ impl From<Failure> for Stop {
 }
 
 impl From<RequestError> for Stop {
-    fn from(trouble: RequestError) -> Self {
-        Self::RequestError(trouble)
+    fn from(error: RequestError) -> Self {
+        Self::RequestError(error)
     }
 }
 
@@ -145,7 +145,7 @@ fn fetch(call: &Call<'_>, request: &Object, key: &Text) -> Result<(Value, bool),
         && options::has_caching_mode(request)
         && (caching.seconds > 0 || cache_control::may_store(&response))
     {
-        keep(call, key, response, expires);
+        store(call, key, response, expires);
     }
     Ok((value, true))
 }
@@ -169,23 +169,23 @@ fn from_cache(
     if let Some(caches) = caches {
         lock(&caches.responses).remove(key);
     }
-    let questions = [
+    let conditions = [
         ("if-none-match", "etag"),
         ("if-modified-since", "last-modified"),
     ];
-    let mut asks = false;
-    for (question, header) in questions {
+    let mut is_conditional = false;
+    for (condition, header) in conditions {
         if let Some(value) = cached.header(header) {
             options
                 .headers
-                .retain(|(name, _)| !name.eq_ignore_ascii_case(question));
+                .retain(|(name, _)| !name.eq_ignore_ascii_case(condition));
             options
                 .headers
-                .push((question.to_owned(), value.to_owned()));
-            asks = true;
+                .push((condition.to_owned(), value.to_owned()));
+            is_conditional = true;
         }
     }
-    if !asks {
+    if !is_conditional {
         return Ok(None);
     }
     let response = client::send(call, &options)?;
@@ -194,13 +194,13 @@ fn from_cache(
         304 => {
             let expires = cache_control::expiry(&response, caching, now)?;
             cached.renew(&response);
-            keep(call, key, cached.clone(), expires);
+            store(call, key, cached.clone(), expires);
             Ok(Some(cached))
         }
         200 => {
             if caching.seconds > 0 || cache_control::may_store(&response) {
                 let expires = cache_control::expiry(&response, caching, now)?;
-                keep(call, key, response.clone(), expires);
+                store(call, key, response.clone(), expires);
             }
             Ok(Some(response))
         }
@@ -209,7 +209,7 @@ fn from_cache(
 }
 
 /// Caches a response for later evaluations.
-fn keep(call: &Call<'_>, key: &Text, response: Response, expires: SystemTime) {
+fn store(call: &Call<'_>, key: &Text, response: Response, expires: SystemTime) {
     if let Some(caches) = call.outside.caches {
         lock(&caches.responses).insert(key, response, expires);
     }

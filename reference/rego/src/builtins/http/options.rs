@@ -50,7 +50,7 @@ pub(super) struct Caching {
     pub(super) seconds: i32,
 }
 
-fn wrong<T>(message: impl Into<String>) -> Result<T, RequestError> {
+fn fail<T>(message: impl Into<String>) -> Result<T, RequestError> {
     Err(RequestError::Value(message.into()))
 }
 
@@ -63,7 +63,7 @@ pub(super) fn key(request: &Object) -> Result<Object, RequestError> {
         let names = ignored.as_array();
         let names = names.filter(|names| names.iter().all(|name| name.as_str().is_some()));
         let Some(names) = names else {
-            return wrong("cache_ignored_headers must be an array of strings");
+            return fail("cache_ignored_headers must be an array of strings");
         };
         let counted = headers.iter().filter(|(name, _)| !names.contains(name));
         let counted = counted.map(|(name, value)| (name.clone(), value.clone()));
@@ -78,7 +78,7 @@ pub(super) fn flag(request: &Object, name: &str) -> Result<bool, RequestError> {
     match request.get(name) {
         None => Ok(false),
         Some(Value::Bool(set)) => Ok(*set),
-        Some(_) => wrong(format!("invalid value for \"{name}\" field")),
+        Some(_) => fail(format!("invalid value for \"{name}\" field")),
     }
 }
 
@@ -94,7 +94,7 @@ pub(super) fn caching(request: &Object) -> Result<Caching, RequestError> {
         return Ok(Caching { shared, seconds: 0 });
     }
     let Some(seconds) = request.get("force_cache_duration_seconds") else {
-        return wrong("'force_cache' set but 'force_cache_duration_seconds' parameter is missing");
+        return fail("'force_cache' set but 'force_cache_duration_seconds' parameter is missing");
     };
     let text = seconds.to_string();
     match text.parse() {
@@ -102,7 +102,7 @@ pub(super) fn caching(request: &Object) -> Result<Caching, RequestError> {
             shared: true,
             seconds,
         }),
-        Err(_) => wrong(format!(
+        Err(_) => fail(format!(
             "strconv.ParseInt: parsing {}: invalid syntax",
             quote(&text)
         )),
@@ -110,7 +110,7 @@ pub(super) fn caching(request: &Object) -> Result<Caching, RequestError> {
 }
 
 impl Sources {
-    pub(super) fn is_given(&self) -> bool {
+    pub(super) fn is_specified(&self) -> bool {
         self.text.is_some() || self.file.is_some() || self.variable.is_some()
     }
 }
@@ -128,8 +128,8 @@ impl Options {
         self.insecure
             || self.system_certificates
             || self.server_name.is_some()
-            || self.authorities.is_given()
-            || (self.certificate.is_given() && self.key.is_given())
+            || self.authorities.is_specified()
+            || (self.certificate.is_specified() && self.key.is_specified())
     }
 
     pub(super) fn read(session: &Session, request: &Object) -> Result<Self, RequestError> {
@@ -197,7 +197,7 @@ impl Options {
 fn text(name: &str, value: &Value) -> Result<String, RequestError> {
     match value.as_str() {
         Some(text) => Ok(text.trim_matches('"').to_owned()),
-        None => wrong(format!("\"{name}\" must be a string")),
+        None => fail(format!("\"{name}\" must be a string")),
     }
 }
 
@@ -215,7 +215,7 @@ fn boolean(value: &Value) -> Result<bool, RequestError> {
     match value.to_string().as_str() {
         "true" | "1" => Ok(true),
         "false" | "0" => Ok(false),
-        other => wrong(format!(
+        other => fail(format!(
             "strconv.ParseBool: parsing {}: invalid syntax",
             quote(other)
         )),
@@ -229,7 +229,7 @@ fn retries(value: &Value) -> Result<u32, RequestError> {
     };
     match count {
         Some(count) => Ok(count),
-        None => wrong(format!(
+        None => fail(format!(
             "invalid value {value} for field \"max_retry_attempts\""
         )),
     }
@@ -237,13 +237,13 @@ fn retries(value: &Value) -> Result<u32, RequestError> {
 
 fn headers(value: &Value) -> Result<Vec<(String, String)>, RequestError> {
     let Value::Object(members) = value else {
-        return wrong("invalid type for headers key");
+        return fail("invalid type for headers key");
     };
     members
         .iter()
         .map(|(name, value)| match (name.as_str(), value.as_str()) {
             (Some(name), Some(text)) => Ok((name.to_owned(), text.to_owned())),
-            _ => wrong(format!(
+            _ => fail(format!(
                 "invalid type for headers value {}",
                 quote(&value.to_string())
             )),
@@ -256,7 +256,7 @@ fn timeout(value: &Value) -> Result<Option<Duration>, RequestError> {
         Value::Number(number) => match number.as_i64() {
             Some(nanoseconds) => nanoseconds,
             None => {
-                return wrong(format!(
+                return fail(format!(
                     "invalid timeout number value {value}, must be int64"
                 ));
             }
@@ -266,7 +266,7 @@ fn timeout(value: &Value) -> Result<Option<Duration>, RequestError> {
             Err(_) => match duration(text) {
                 Some(nanoseconds) => nanoseconds,
                 None => {
-                    return wrong(format!(
+                    return fail(format!(
                         "invalid timeout value {value}: time: invalid duration {value}"
                     ));
                 }
@@ -303,21 +303,21 @@ fn duration(text: &str) -> Option<i64> {
     let mut parts = 0;
     while !rest.is_empty() {
         let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-        let (number, behind) = rest.split_at(digits);
+        let (number, tail) = rest.split_at(digits);
         let number: f64 = number.parse().ok()?;
-        let end = behind.find(|c: char| c.is_ascii_digit() || c == '.');
-        let (unit, behind) = behind.split_at(end.unwrap_or(behind.len()));
+        let end = tail.find(|c: char| c.is_ascii_digit() || c == '.');
+        let (unit, tail) = tail.split_at(end.unwrap_or(tail.len()));
         let (_, factor) = UNITS.iter().find(|(name, _)| *name == unit)?;
         sum += number * factor;
-        rest = behind;
+        rest = tail;
         parts += 1;
     }
     // A larger duration would overflow.
     if parts == 0 || sum > 9.2e18 {
         return None;
     }
-    let whole = format!("{sum:.0}").parse::<i64>().ok()?;
-    Some(if negative { -whole } else { whole })
+    let nanoseconds = format!("{sum:.0}").parse::<i64>().ok()?;
+    Some(if negative { -nanoseconds } else { nanoseconds })
 }
 
 impl Options {

@@ -16,7 +16,7 @@ pub(super) fn read(host: &dyn Host, options: &Options) -> Result<Option<Tls>, Re
     let authorities = authorities(host, &options.authorities)?;
     let trust = if options.insecure {
         Trust::Any
-    } else if options.authorities.is_given() && !options.system_certificates {
+    } else if options.authorities.is_specified() && !options.system_certificates {
         Trust::Authorities(authorities)
     } else {
         Trust::System(authorities)
@@ -24,13 +24,13 @@ pub(super) fn read(host: &dyn Host, options: &Options) -> Result<Option<Tls>, Re
     Ok(Some(Tls { trust, identity }))
 }
 
-fn wrong(message: impl Into<String>) -> RequestError {
+fn value_error(message: impl Into<String>) -> RequestError {
     RequestError::Value(message.into())
 }
 
 fn file(host: &dyn Host, path: &str) -> Result<String, RequestError> {
     host.file(path)
-        .map_err(|failure| wrong(unread(path, &failure)))
+        .map_err(|failure| value_error(unread(path, &failure)))
 }
 
 /// Describes why a file cannot be read, worded as clients know it.
@@ -68,7 +68,7 @@ fn authorities(host: &dyn Host, sources: &Sources) -> Result<Vec<Vec<u8>>, Reque
     let mut add = |pem: &str, message: &str| {
         let found = certificates(pem);
         match found.is_empty() {
-            true => Err(wrong(message)),
+            true => Err(value_error(message)),
             false => {
                 all.extend(found);
                 Ok(())
@@ -108,12 +108,12 @@ fn identity(host: &dyn Host, options: &Options) -> Result<Option<Identity>, Requ
     };
     let chain = certificates(&certificate);
     if chain.is_empty() {
-        return Err(wrong(
+        return Err(value_error(
             "tls: failed to find any PEM data in certificate input",
         ));
     }
     let is_key = |label: &str| label == "PRIVATE KEY" || label.ends_with(" PRIVATE KEY");
     let key = blocks(&key, is_key).into_iter().next();
-    let key = key.ok_or_else(|| wrong("tls: failed to find any PEM data in key input"))?;
+    let key = key.ok_or_else(|| value_error("tls: failed to find any PEM data in key input"))?;
     Ok(Some(Identity { chain, key }))
 }

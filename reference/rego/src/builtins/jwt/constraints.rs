@@ -70,8 +70,9 @@ impl Constraints {
 
     /// Whether the header of a token permits it to be verified under these constraints.
     pub(super) fn accept(&self, header: &Header) -> bool {
-        let asked = self.algorithm.is_empty() || self.algorithm == header.algorithm.as_bytes();
-        !header.algorithm.is_empty() && !header.beyond_us && asked
+        let is_expected_algorithm =
+            self.algorithm.is_empty() || self.algorithm == header.algorithm.as_bytes();
+        !header.algorithm.is_empty() && !header.beyond_us && is_expected_algorithm
     }
 
     /// Whether the signature of a token is valid for the secret or one of the trusted keys.
@@ -83,7 +84,7 @@ impl Constraints {
         let Some(keys) = &self.keys else {
             return algorithm.verify_secret(&self.secret, signed.as_bytes(), signature);
         };
-        trusted::fitting(keys, &header.key_id, &header.algorithm).any(|key| {
+        trusted::candidate_keys(keys, &header.key_id, &header.algorithm).any(|key| {
             let key = match &key.material {
                 Material::Secret(secret) => {
                     return algorithm.verify_secret(secret, signed.as_bytes(), signature);
@@ -101,7 +102,7 @@ impl Constraints {
         if !self.issuer.is_empty() && issuer != Some(self.issuer.as_slice()) {
             return Ok(false);
         }
-        let fits = match claims.get("aud") {
+        let is_valid = match claims.get("aud") {
             Some(Value::String(audience)) => audience.as_bytes() == self.audience,
             Some(Value::Array(audiences)) => {
                 let mut audiences = audiences.iter();
@@ -110,7 +111,7 @@ impl Constraints {
             Some(_) => false,
             None => self.audience.is_empty(),
         };
-        if !fits {
+        if !is_valid {
             return Ok(false);
         }
         let now = Number::from_float(self.time / 1e9);

@@ -20,8 +20,8 @@ pub(super) fn decode(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<
             continue;
         }
         let payload = object(&payload).map_err(Failure::Value)?;
-        let signature = token.signature().map_err(|wrong| {
-            Failure::Value(format!("JWT signature had invalid encoding: {wrong}"))
+        let signature = token.signature().map_err(|error| {
+            Failure::Value(format!("JWT signature had invalid encoding: {error}"))
         })?;
         return answer(vec![
             Value::from(header),

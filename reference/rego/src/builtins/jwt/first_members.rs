@@ -11,8 +11,8 @@ use crate::value::from_json;
 /// names precede escaped ones, whereas readers of a token use the last.
 pub(super) fn of(header: &str, members: &Value) -> (Option<Value>, Option<Value>) {
     let first = serde_json::from_str::<First>(header).unwrap_or_default();
-    let member = |[plain, escaped]: [Option<Value>; 2], name| {
-        let first = plain.or(escaped);
+    let member = |[unescaped, escaped]: [Option<Value>; 2], name| {
+        let first = unescaped.or(escaped);
         first.or_else(|| members.get(name).cloned())
     };
     (member(first.algorithm, "alg"), member(first.kind, "typ"))
@@ -79,8 +79,8 @@ impl<'de> Visitor<'de> for FirstVisitor {
                 }
             };
             let value: serde_json::Value = members.next_value()?;
-            let [plain, escaped] = places;
-            let place = if is_escaped { escaped } else { plain };
+            let [unescaped, escaped] = places;
+            let place = if is_escaped { escaped } else { unescaped };
             if place.is_none() {
                 *place = from_json(value.to_string().as_bytes()).ok();
             }

@@ -44,9 +44,9 @@ fn sign(header: &str, payload: &str, key: &str) -> Result<Option<Value>, Failure
             );
         }
         Err(_) if is_loose_number(header) => Value::Null,
-        Err(wrong) => {
+        Err(error) => {
             return refuse(format!(
-                "missing or invalid 'alg' header: cannot parse JSON: {wrong}"
+                "missing or invalid 'alg' header: cannot parse JSON: {error}"
             ));
         }
     };

@@ -54,9 +54,9 @@ impl<'t> Token<'t> {
     /// Decodes the header.
     pub(super) fn header(&self) -> Result<Object, Failure> {
         let text = decode_url(self.header)
-            .map_err(|wrong| Failure::Value(format!("JWT header had invalid encoding: {wrong}")))?;
+            .map_err(|error| Failure::Value(format!("JWT header had invalid encoding: {error}")))?;
         let header =
-            object(&text).map_err(|wrong| Failure::Value(format!("bad JWT header: {wrong}")))?;
+            object(&text).map_err(|error| Failure::Value(format!("bad JWT header: {error}")))?;
         if header.contains_key("enc") {
             return Err(failure("JWT is a JWE object, which is not supported"));
         }
@@ -66,7 +66,7 @@ impl<'t> Token<'t> {
     /// Decodes the payload to bytes.
     pub(super) fn payload(&self) -> Result<Vec<u8>, Failure> {
         decode_url(self.payload)
-            .map_err(|wrong| Failure::Value(format!("JWT payload had invalid encoding: {wrong}")))
+            .map_err(|error| Failure::Value(format!("JWT payload had invalid encoding: {error}")))
     }
 
     /// Decodes the signature to bytes.
@@ -95,10 +95,10 @@ impl Header {
         let content = text("cty")?;
         let key_id = text("kid")?;
         text("typ")?;
-        let ours = ["alg", "crit", "cty", "kid", "typ"];
+        let known = ["alg", "crit", "cty", "kid", "typ"];
         let beyond_us = critical.is_some_and(|names| {
             let mut names = names.iter().filter_map(Value::as_str);
-            names.any(|name| members.contains_key(name) && !ours.contains(&name))
+            names.any(|name| members.contains_key(name) && !known.contains(&name))
         });
         Ok(Self {
             algorithm,
@@ -114,9 +114,9 @@ pub(super) fn object(text: &[u8]) -> Result<Object, String> {
     match from_json(lossy(text).as_bytes()) {
         Ok(Value::Object(members)) => Ok(members),
         Ok(_) => Err("decoded JSON type was not an Object".to_owned()),
-        Err(wrong) => {
-            let wrong = explained(text, &wrong);
-            Err(format!("invalid JSON: {wrong}"))
+        Err(error) => {
+            let error = explained(text, &error);
+            Err(format!("invalid JSON: {error}"))
         }
     }
 }

@@ -23,7 +23,7 @@ const JWK: &str = "failed to parse a JWK key (set): jwk.ParseString: failed to p
 
 fn read(text: &str) -> Result<Vec<Jwk>, String> {
     let Some((block, rest)) = next_block(text) else {
-        let mut keys = jwk::read(text.as_bytes()).map_err(|wrong| format!("{JWK}: {wrong}"))?;
+        let mut keys = jwk::read(text.as_bytes()).map_err(|error| format!("{JWK}: {error}"))?;
         // A key with an unknown algorithm does not invalidate the others.
         keys.retain(|key| key.algorithm.is_empty() || Algorithm::named(&key.algorithm).is_some());
         return Ok(keys);
@@ -54,7 +54,7 @@ fn read(text: &str) -> Result<Vec<Jwk>, String> {
 
 /// Returns the candidate keys for a token: the one that its header names, or else all that are not
 /// restricted to another algorithm.
-pub(super) fn fitting<'k>(
+pub(super) fn candidate_keys<'k>(
     keys: &'k [Jwk],
     key_id: &'k str,
     algorithm: &'k str,

@@ -20,8 +20,8 @@ pub(super) fn asymmetric(
     let signature = token.signature().map_err(Failure::Value)?;
     let header = Header::read(&token.header()?)?;
     let signed = token.signed();
-    let mut fitting = trusted::fitting(&keys, &header.key_id, &header.algorithm);
-    answer(fitting.any(|key| match &key.material {
+    let mut candidates = trusted::candidate_keys(&keys, &header.key_id, &header.algorithm);
+    answer(candidates.any(|key| match &key.material {
         Material::Public(key) => algorithm.verify(key, signed.as_bytes(), &signature),
         Material::Private(_) | Material::Secret(_) => false,
     }))

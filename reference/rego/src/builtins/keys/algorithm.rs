@@ -82,11 +82,11 @@ impl Algorithm {
         message: &[u8],
         signature: &[u8],
     ) -> bool {
-        let fits = match key {
+        let is_compatible = match key {
             Public::Curve(key) => signature.len() == 2 * key.curve().size(),
             _ => true,
         };
-        fits && self.verify(key, message, signature)
+        is_compatible && self.verify(key, message, signature)
     }
 
     /// Whether a MAC for a shared secret is valid.

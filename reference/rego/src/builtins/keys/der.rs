@@ -28,20 +28,20 @@ pub(in crate::builtins) fn curve_of(identifier: &str) -> Option<Curve> {
 
 /// Parses the key of a `PUBLIC KEY` block.
 pub(in crate::builtins) fn public(der: &[u8]) -> Option<Public> {
-    Reader::whole(der)?;
+    Reader::enter_sequence(der)?;
     PublicKey::read(der).map(|info| info.key)
 }
 
 /// Parses a PKCS #1 public key.
 pub(in crate::builtins) fn rsa_public(der: &[u8]) -> Option<rsa::RsaPublicKey> {
-    Reader::whole(der)?;
+    Reader::enter_sequence(der)?;
     let (modulus, exponent) = rsa_numbers(der)?;
     rsa_key::public(modulus, exponent)
 }
 
 /// Parses the key of an `RSA PRIVATE KEY` block, whose precomputed numbers are optional.
 pub(in crate::builtins) fn rsa_private(der: &[u8]) -> Option<Private> {
-    let mut parts = Reader::whole(der)?;
+    let mut parts = Reader::enter_sequence(der)?;
     (parts.small_integer(INTEGER)? <= 1).then_some(())?;
     let key = rsa_key::Private {
         modulus: number(&mut parts)?,

@@ -39,10 +39,10 @@ const VALIDATION: &str = "jwk.Parse: key validation failed: key validation faile
 /// Returns a message when the input is not JSON or a key is invalid.
 pub(in crate::builtins) fn read(text: &[u8]) -> Result<Vec<Jwk>, String> {
     let sole =
-        |wrong: String| format!("jwk.Parse: failed to parse sole key: jwk.ParseKey: {wrong}");
+        |error: String| format!("jwk.Parse: failed to parse sole key: jwk.ParseKey: {error}");
     // As in OPA, input after a key is ignored, but not input after a set.
     let document = from_json_prefix(text)
-        .map_err(|wrong| sole(format!("{PROBE}{}", explained(text, &wrong))))?;
+        .map_err(|error| sole(format!("{PROBE}{}", explained(text, &error))))?;
     let keys = document.get("keys").filter(|_| from_json(text).is_ok());
     let set = "jwk.Parse: failed to unmarshal JWK set: failed to decode";
     match keys {
@@ -51,7 +51,7 @@ pub(in crate::builtins) fn read(text: &[u8]) -> Result<Vec<Jwk>, String> {
             let keys = keys.iter().enumerate();
             let read = keys.map(|(at, key)| {
                 read_one(key)
-                    .map_err(|wrong| format!("{set} key #{at} in \"keys\": jwk.ParseKey: {wrong}"))
+                    .map_err(|error| format!("{set} key #{at} in \"keys\": jwk.ParseKey: {error}"))
             });
             read.collect()
         }
@@ -60,16 +60,16 @@ pub(in crate::builtins) fn read(text: &[u8]) -> Result<Vec<Jwk>, String> {
 }
 
 fn read_one(document: &Value) -> Result<Jwk, String> {
-    let cannot = |value: &Value, what: &str| {
+    let cannot = |value: &Value, go_type: &str| {
         let kind = json_kind(value);
         Err(format!(
-            "{PROBE}json: cannot unmarshal {kind} into Go {what}"
+            "{PROBE}json: cannot unmarshal {kind} into Go {go_type}"
         ))
     };
-    let nothing = Object::new();
+    let empty = Object::new();
     let members = match document {
         Value::Object(members) => members,
-        Value::Null => &nothing,
+        Value::Null => &empty,
         other => return cannot(other, "value of type struct"),
     };
     let named = match members.get("kty") {
@@ -80,10 +80,10 @@ fn read_one(document: &Value) -> Result<Jwk, String> {
     let Some(kind) = Kind::named(named, members.contains_key("d")) else {
         return Err(format!("invalid key type from JSON ({named})"));
     };
-    kind.check(members).map_err(|wrong| {
+    kind.check(members).map_err(|error| {
         let kind = kind.name;
-        let lead = format!("failed to unmarshal JSON into key (*jwk.{kind})");
-        format!("{lead}: {lead}: {wrong}")
+        let prefix = format!("failed to unmarshal JSON into key (*jwk.{kind})");
+        format!("{prefix}: {prefix}: {error}")
     })?;
     let text = |name| members.get(name).and_then(Value::as_str);
     let material = match named {
@@ -184,8 +184,8 @@ fn read_octets(members: &Object) -> Option<Material> {
     }
     if let Some(seed) = bytes(members, "d") {
         let key = ed25519_dalek::SigningKey::from_bytes(seed.as_slice().try_into().ok()?);
-        let fits = *key.verifying_key().as_bytes() == *point;
-        return fits.then(|| Material::Private(Private::Ed25519(Box::new(key))));
+        let matches = *key.verifying_key().as_bytes() == *point;
+        return matches.then(|| Material::Private(Private::Ed25519(Box::new(key))));
     }
     let key = ed25519_dalek::VerifyingKey::from_bytes(point.as_slice().try_into().ok()?);
     let key = key.map_or(Public::Other, |key| Public::Ed25519(Box::new(key)));

@@ -83,7 +83,7 @@ impl Kind {
                 continue;
             };
             self.check_member(name, value)
-                .map_err(|wrong| format!("failed to decode value for key {name}: {wrong}"))?;
+                .map_err(|error| format!("failed to decode value for key {name}: {error}"))?;
         }
         let mut required = self.required.iter();
         match required.find(|name| !members.contains_key(name)) {
@@ -93,15 +93,15 @@ impl Kind {
     }
 
     fn check_member(&self, name: &str, value: &Value) -> Result<(), String> {
-        let cannot = |value: &Value, what: &str| {
+        let cannot = |value: &Value, go_type: &str| {
             let kind = json_kind(value);
             Err(format!(
-                "json: cannot unmarshal {kind} into Go value of type {what}"
+                "json: cannot unmarshal {kind} into Go value of type {go_type}"
             ))
         };
         let text = |value: &Value| {
             let read = cannot(value, "string");
-            read.map_err(|wrong: String| format!("error reading next value: {wrong}"))
+            read.map_err(|error: String| format!("error reading next value: {error}"))
         };
         match (name, value) {
             ("alg", Value::Null) => {

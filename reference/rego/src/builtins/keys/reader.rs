@@ -43,7 +43,7 @@ impl<'d> Reader<'d> {
     }
 
     /// Enters the sequence that some DER consists of.
-    pub(in crate::builtins) fn whole(der: &'d [u8]) -> Option<Self> {
+    pub(in crate::builtins) fn enter_sequence(der: &'d [u8]) -> Option<Self> {
         let mut outer = Self(der);
         outer.nested(SEQUENCE).filter(|_| outer.is_empty())
     }

@@ -102,11 +102,11 @@ impl Private {
     /// Whether the precomputed numbers, if all are given, match the key.
     fn states_precomputed_of(&self, key: &RsaPrivateKey) -> bool {
         let is_stated = self.precomputed.iter().all(|bytes| !bytes.is_empty());
-        let stated = self
+        let precomputed_values = self
             .precomputed
             .each_ref()
             .map(|bytes| trimmed(&number(bytes)));
-        !is_stated || precomputed(key) == Some(stated)
+        !is_stated || precomputed(key) == Some(precomputed_values)
     }
 
     /// Signs a message, if the numbers of the key are consistent and the key is long enough.
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn usual_keys_are_those_of_ring() -> Result<(), Box<dyn Error>> {
         let table = include_bytes!("../../../tests/builtins/jwt.json");
-        let table = from_json(table).map_err(|wrong| wrong.to_string())?;
+        let table = from_json(table).map_err(|error| error.to_string())?;
         let mut taken = BTreeMap::new();
         for entry in table.as_array().ok_or("a table is an array")? {
             let operands = entry.get("operands").and_then(Value::as_array);

@@ -12,7 +12,7 @@ pub(super) fn lookup(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<V
     let name = text(operands, 1)?;
     allow_net::check(call.session, name)?;
     if let Ok(address) = name.parse::<IpAddr>() {
-        return answer(Set::from([shown(address)]));
+        return answer(Set::from([address_value(address)]));
     }
     if has_zone(name) {
         return answer(Set::from([Value::from(name.as_str())]));
@@ -20,15 +20,15 @@ pub(super) fn lookup(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<V
     if ends_in_number(name) {
         return Err(unknown(name));
     }
-    let addresses = call.wait(|host, wanted| host.addresses(name, wanted));
+    let addresses = call.wait(|host, cancellation| host.addresses(name, cancellation));
     match addresses {
         Ok(addresses) if !addresses.is_empty() => {
-            answer(addresses.into_iter().map(shown).collect::<Set>())
+            answer(addresses.into_iter().map(address_value).collect::<Set>())
         }
         Err(HostError::AbortReason(ended)) => Err(Failure::Aborted(ended)),
         Err(HostError::Disallowed) => Err(allow_net::disallowed(name)),
-        Err(HostError::Refused(why) | HostError::Broken(why)) => {
-            Err(Failure::Value(format!("lookup {name}: {why}")))
+        Err(HostError::Refused(reason) | HostError::Broken(reason)) => {
+            Err(Failure::Value(format!("lookup {name}: {reason}")))
         }
         _ => Err(unknown(name)),
     }
@@ -60,7 +60,7 @@ fn ends_in_number(name: &str) -> bool {
     }
 }
 
-fn shown(address: IpAddr) -> Value {
+fn address_value(address: IpAddr) -> Value {
     Value::from(address.to_canonical().to_string())
 }
 

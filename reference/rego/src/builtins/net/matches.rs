@@ -39,7 +39,7 @@ pub(super) fn matches(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<
 /// members of a set, or the operand itself if it is a string.
 fn entries(operands: &[Value], position: usize) -> Vec<Entry<'_>> {
     match any(operands, position) {
-        whole @ (Value::String(_) | Value::Bytes(_)) => vec![(whole.clone(), whole)],
+        value @ (Value::String(_) | Value::Bytes(_)) => vec![(value.clone(), value)],
         Value::Array(items) => (0_u64..)
             .zip(items.iter())
             .map(|(index, item)| (Value::from(index), item))

@@ -32,27 +32,27 @@ pub(super) fn merge(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Va
     while let Some(range) = ranges.pop() {
         next = Some(match next.take() {
             None => range,
-            Some(behind) if before(behind.first) <= range.last => Range {
-                first: range.first.min(behind.first),
-                last: behind.last,
+            Some(later) if predecessor(later.first) <= range.last => Range {
+                first: range.first.min(later.first),
+                last: later.last,
                 network: None,
             },
-            Some(behind) => {
-                merged.push(behind);
+            Some(later) => {
+                merged.push(later);
                 range
             }
         });
     }
     merged.extend(next);
     let mut networks = Set::new();
-    let shown = |network: IpNet| Value::from(network.to_string());
+    let to_value = |network: IpNet| Value::from(network.to_string());
     for range in merged {
         match range.network {
-            Some(network) => networks.extend([shown(network)]),
+            Some(network) => networks.extend([to_value(network)]),
             None => networks.extend(
                 Ipv6Subnets::new(range.first, range.last, 0)
-                    .map(plain)
-                    .map(shown),
+                    .map(unmapped)
+                    .map(to_value),
             ),
         }
     }
@@ -94,7 +94,7 @@ fn mapped(address: IpAddr) -> Ipv6Addr {
 }
 
 /// Returns the previous address of the same family, or the address itself if it is the first.
-fn before(address: Ipv6Addr) -> Ipv6Addr {
+fn predecessor(address: Ipv6Addr) -> Ipv6Addr {
     match address == Ipv4Addr::UNSPECIFIED.to_ipv6_mapped() {
         true => address,
         false => address.saturating_sub(1_u128),
@@ -102,10 +102,10 @@ fn before(address: Ipv6Addr) -> Ipv6Addr {
 }
 
 /// Converts a network to IPv4 if its first address is IPv4-mapped.
-fn plain(network: Ipv6Net) -> IpNet {
+fn unmapped(network: Ipv6Net) -> IpNet {
     let address = network.addr().to_ipv4_mapped();
     let prefix = network.prefix_len().checked_sub(MARK);
-    let plain = address.zip(prefix);
-    let plain = plain.and_then(|(address, prefix)| IpNet::new(address.into(), prefix).ok());
-    plain.unwrap_or(network.into())
+    let unmapped = address.zip(prefix);
+    let unmapped = unmapped.and_then(|(address, prefix)| IpNet::new(address.into(), prefix).ok());
+    unmapped.unwrap_or(network.into())
 }

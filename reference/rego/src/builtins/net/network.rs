@@ -24,9 +24,7 @@ fn read(text: &str) -> Option<IpNet> {
     let network = IpNet::new(address.parse().ok()?, prefix).ok()?.trunc();
     match (network.addr(), network.addr().to_canonical()) {
         // Only a prefix that covers the whole IPv4-mapped prefix is an IPv4 network.
-        (IpAddr::V6(_), IpAddr::V4(plain)) => {
-            IpNet::new(plain.into(), prefix.checked_sub(MARK)?).ok()
-        }
+        (IpAddr::V6(_), IpAddr::V4(v4)) => IpNet::new(v4.into(), prefix.checked_sub(MARK)?).ok(),
         _ => Some(network),
     }
 }

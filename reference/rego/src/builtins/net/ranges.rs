@@ -52,15 +52,15 @@ pub(super) fn is_valid(_call: &mut Call<'_>, operands: &[Value]) -> Result<Optio
 
 pub(super) fn expand(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
     let network = network::parse(text(operands, 1)?)?;
-    let whole = network.max_prefix_len();
-    if whole - network.prefix_len() > MAX_BITS {
-        let most = 1 << MAX_BITS;
-        return refuse(format!("{network} has more than {most} addresses"));
+    let address_bits = network.max_prefix_len();
+    if address_bits - network.prefix_len() > MAX_BITS {
+        let maximum = 1 << MAX_BITS;
+        return refuse(format!("{network} has more than {maximum} addresses"));
     }
     let mut addresses = Set::new();
-    for one in network.subnets(whole).into_iter().flatten() {
+    for subnet in network.subnets(address_bits).into_iter().flatten() {
         call.make(4)?;
-        addresses.insert(Value::from(one.addr().to_string()));
+        addresses.insert(Value::from(subnet.addr().to_string()));
     }
     answer(addresses)
 }

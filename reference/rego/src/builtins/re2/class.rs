@@ -21,27 +21,27 @@ pub(super) fn read(text: &str, ignores_case: bool) -> Result<(ClassUnicode, &str
         if rest.is_empty() {
             return Err(Kind::OpenClass.at(text));
         }
-        if let Some(behind) = rest.strip_prefix(']').filter(|_| !is_first) {
+        if let Some(tail) = rest.strip_prefix(']').filter(|_| !is_first) {
             if negated {
                 class.negate();
             }
-            return Ok((class, behind));
+            return Ok((class, tail));
         }
         is_first = false;
-        let (part, behind) = match whole(rest, ignores_case) {
+        let (part, tail) = match named_class(rest, ignores_case) {
             Some(read) => read?,
             None => range(text, rest, ignores_case)?,
         };
         class.union(&part);
-        rest = behind;
+        rest = tail;
     }
 }
 
 /// Parses a nested named class, if the input begins with one.
-fn whole(text: &str, ignores_case: bool) -> Option<Result<(ClassUnicode, &str), ParseError>> {
+fn named_class(text: &str, ignores_case: bool) -> Option<Result<(ClassUnicode, &str), ParseError>> {
     if let Some((name, rest)) = text
         .strip_prefix("[:")
-        .and_then(|behind| behind.split_once(":]"))
+        .and_then(|tail| tail.split_once(":]"))
     {
         let class = named::posix(name, ignores_case);
         let class = class.ok_or_else(|| Kind::CharacterClass.at(escape::part(text, rest)));
@@ -62,11 +62,9 @@ fn range<'t>(
     ignores_case: bool,
 ) -> Result<(ClassUnicode, &'t str), ParseError> {
     let (start, rest) = character(class, text)?;
-    let behind = rest
-        .strip_prefix('-')
-        .filter(|behind| !behind.starts_with(']'));
-    let (end, rest) = match behind {
-        Some(behind) if !behind.is_empty() => character(class, behind)?,
+    let tail = rest.strip_prefix('-').filter(|tail| !tail.starts_with(']'));
+    let (end, rest) = match tail {
+        Some(tail) if !tail.is_empty() => character(class, tail)?,
         _ => (start, rest),
     };
     if end < start {

@@ -7,17 +7,17 @@ use super::error::{Kind, ParseError};
 /// # Errors
 /// When the input does not begin with such an escape.
 pub(super) fn character(text: &str) -> Result<(char, &str), ParseError> {
-    let behind = text.strip_prefix('\\').unwrap_or(text);
-    let mut characters = behind.chars();
+    let escaped = text.strip_prefix('\\').unwrap_or(text);
+    let mut characters = escaped.chars();
     let Some(kind) = characters.next() else {
         return Err(Kind::TrailingBackslash.at(""));
     };
     let rest = characters.as_str();
-    let meant = match kind {
-        '0' => return Ok(octal(behind)),
+    let value = match kind {
+        '0' => return Ok(octal(escaped)),
         // A single digit would be a backreference.
         '1'..='7' if rest.starts_with(|next| matches!(next, '0'..='7')) => {
-            return Ok(octal(behind));
+            return Ok(octal(escaped));
         }
         'x' => return hexadecimal(text, rest),
         'a' => '\u{7}',
@@ -29,7 +29,7 @@ pub(super) fn character(text: &str) -> Result<(char, &str), ParseError> {
         plain if plain.is_ascii() && !plain.is_ascii_alphanumeric() => plain,
         _ => return Err(Kind::Escape.at(part(text, rest))),
     };
-    Ok((meant, rest))
+    Ok((value, rest))
 }
 
 /// Returns the part of the input that precedes its rest.
@@ -48,12 +48,14 @@ fn octal(text: &str) -> (char, &str) {
 }
 
 /// Parses two hexadecimal digits, or any number of them in braces.
-fn hexadecimal<'t>(text: &'t str, behind: &'t str) -> Result<(char, &'t str), ParseError> {
-    let Some(braced) = behind.strip_prefix('{') else {
-        let digits = behind.get(..2).filter(|digits| is_hexadecimal(digits));
-        let meant = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
-        return match meant.and_then(char::from_u32) {
-            Some(meant) => Ok((meant, behind.get(2..).unwrap_or_default())),
+fn hexadecimal<'t>(text: &'t str, rest_of_escape: &'t str) -> Result<(char, &'t str), ParseError> {
+    let Some(braced) = rest_of_escape.strip_prefix('{') else {
+        let digits = rest_of_escape
+            .get(..2)
+            .filter(|digits| is_hexadecimal(digits));
+        let value = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        return match value.and_then(char::from_u32) {
+            Some(value) => Ok((value, rest_of_escape.get(2..).unwrap_or_default())),
             None => Err(Kind::Escape.at(first(text, 2))),
         };
     };
@@ -63,8 +65,8 @@ fn hexadecimal<'t>(text: &'t str, behind: &'t str) -> Result<(char, &'t str), Pa
         match (character, character.to_digit(16)) {
             ('}', _) if at > 0 => {
                 // Surrogates become the replacement character.
-                let meant = char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER);
-                return Ok((meant, rest));
+                let value = char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER);
+                return Ok((value, rest));
             }
             (_, Some(digit)) => number = number * 16 + digit,
             _ => return Err(Kind::Escape.at(part(text, rest))),
@@ -81,7 +83,7 @@ fn is_hexadecimal(digits: &str) -> bool {
 }
 
 /// Returns the first characters after a backslash and a letter.
-fn first(text: &str, behind: usize) -> &str {
-    let end = text.char_indices().nth(2 + behind);
+fn first(text: &str, count: usize) -> &str {
+    let end = text.char_indices().nth(2 + count);
     end.map_or(text, |(end, _)| text.get(..end).unwrap_or(text))
 }

@@ -33,23 +33,23 @@ pub(super) enum Start<'t> {
 /// # Errors
 /// When the name or the flags of the group are invalid.
 pub(super) fn start(text: &str, flags: Flags) -> Result<(Start<'_>, &str), ParseError> {
-    let Some(behind) = text.strip_prefix("(?") else {
+    let Some(rest) = text.strip_prefix("(?") else {
         return Ok((Start::Capture, text.get(1..).unwrap_or_default()));
     };
-    let named = behind.strip_prefix("P<").or(behind.strip_prefix('<'));
+    let named = rest.strip_prefix("P<").or(rest.strip_prefix('<'));
     // At least three characters follow.
     if let Some(named) = named.filter(|named| !named.is_empty()) {
         return name(text, named);
     }
-    set(text, behind, flags)
+    set(text, rest, flags)
 }
 
 fn name<'t>(text: &'t str, named: &'t str) -> Result<(Start<'t>, &'t str), ParseError> {
     let Some((name, rest)) = named.split_once('>') else {
         return Err(Kind::GroupName.at(text));
     };
-    let fits = |byte: u8| byte == b'_' || byte.is_ascii_alphanumeric();
-    if name.is_empty() || !name.bytes().all(fits) {
+    let is_name_byte = |byte: u8| byte == b'_' || byte.is_ascii_alphanumeric();
+    if name.is_empty() || !name.bytes().all(is_name_byte) {
         let length = text.len() - rest.len();
         return Err(Kind::GroupName.at(text.get(..length).unwrap_or(text)));
     }
@@ -57,15 +57,11 @@ fn name<'t>(text: &'t str, named: &'t str) -> Result<(Start<'t>, &'t str), Parse
 }
 
 /// Parses flags, of which those after a minus are cleared.
-fn set<'t>(
-    text: &'t str,
-    behind: &'t str,
-    flags: Flags,
-) -> Result<(Start<'t>, &'t str), ParseError> {
+fn set<'t>(text: &'t str, tail: &'t str, flags: Flags) -> Result<(Start<'t>, &'t str), ParseError> {
     let mut set = flags;
     // Whether flags are being cleared, and whether a flag followed the minus.
     let (mut clears, mut has_cleared) = (false, false);
-    for (at, character) in behind.char_indices() {
+    for (at, character) in tail.char_indices() {
         let end = at + character.len_utf8();
         let flag = match character {
             'i' => &mut set.ignores_case,
@@ -77,7 +73,7 @@ fn set<'t>(
                 continue;
             }
             ':' | ')' if !clears || has_cleared => {
-                let rest = behind.get(end..).unwrap_or_default();
+                let rest = tail.get(end..).unwrap_or_default();
                 let start = match character {
                     ':' => Start::Flagged(set),
                     _ => Start::Set(set),

@@ -46,25 +46,25 @@ pub(super) fn unicode(
     text: &str,
     ignores_case: bool,
 ) -> Option<Result<(ClassUnicode, &str), ParseError>> {
-    let behind = text
+    let rest = text
         .strip_prefix("\\p")
         .or_else(|| text.strip_prefix("\\P"))?;
-    Some(property(text, behind, ignores_case))
+    Some(property(text, rest, ignores_case))
 }
 
 fn property<'t>(
     text: &'t str,
-    behind: &'t str,
+    tail: &'t str,
     ignores_case: bool,
 ) -> Result<(ClassUnicode, &'t str), ParseError> {
-    let (name, rest) = match behind.strip_prefix('{') {
+    let (name, rest) = match tail.strip_prefix('{') {
         Some(braced) => match braced.split_once('}') {
             Some(found) => found,
             None => return Err(Kind::CharacterClass.at(text)),
         },
         None => {
-            let length = behind.chars().next().map_or(0, char::len_utf8);
-            behind.split_at_checked(length).unwrap_or((behind, ""))
+            let length = tail.chars().next().map_or(0, char::len_utf8);
+            tail.split_at_checked(length).unwrap_or((tail, ""))
         }
     };
     let (name, negated) = match name.strip_prefix('^') {
@@ -84,25 +84,25 @@ fn property<'t>(
 
 /// Returns the characters of a category or script.
 fn named(name: &str) -> Option<ClassUnicode> {
-    let fits = |at: char| at.is_ascii_alphanumeric() || matches!(at, '_' | '-' | ' ');
-    if name.is_empty() || !name.chars().all(fits) {
+    let is_allowed = |at: char| at.is_ascii_alphanumeric() || matches!(at, '_' | '-' | ' ');
+    if name.is_empty() || !name.chars().all(is_allowed) {
         return None;
     }
     let letters = |at: &char| at.is_ascii_alphanumeric();
-    let plain: String = name.chars().filter(letters).collect();
-    let plain = plain.to_ascii_lowercase();
+    let normalized: String = name.chars().filter(letters).collect();
+    let normalized = normalized.to_ascii_lowercase();
     let mut special = SPECIAL.iter();
-    if let Some((_, class)) = special.find(|(special, _)| *special == plain) {
+    if let Some((_, class)) = special.find(|(special, _)| *special == normalized) {
         return self::class(class);
     }
     // The library accepts more names of categories and scripts than RE2.
-    if plain.starts_with("is") {
+    if normalized.starts_with("is") {
         return None;
     }
-    self::class(&format!(r"\p{{gc={plain}}}")).or_else(|| {
-        let is_script = plain.len() != 4 || SHORT_SCRIPTS.contains(&plain.as_str());
-        match is_script && plain != "unknown" {
-            true => self::class(&format!(r"\p{{sc={plain}}}")),
+    self::class(&format!(r"\p{{gc={normalized}}}")).or_else(|| {
+        let is_script = normalized.len() != 4 || SHORT_SCRIPTS.contains(&normalized.as_str());
+        match is_script && normalized != "unknown" {
+            true => self::class(&format!(r"\p{{sc={normalized}}}")),
             false => None,
         }
     })

@@ -15,7 +15,7 @@ pub(super) const MAX_DEPTH: usize = 1000;
 /// Parses an expression from left to right.
 #[derive(Debug)]
 pub(super) struct Parser<'t> {
-    whole: &'t str,
+    pattern: &'t str,
     rest: &'t str,
     flags: Flags,
     /// Open groups, outermost first.
@@ -49,8 +49,8 @@ struct Part {
 /// Repetition operator.
 #[derive(Debug, Clone, Copy)]
 struct Operator {
-    least: u32,
-    most: Option<u32>,
+    minimum: u32,
+    maximum: Option<u32>,
     /// Whether the operator is written as a count, such as `{2,3}`.
     is_counted: bool,
 }
@@ -67,10 +67,10 @@ impl Group {
 }
 
 impl<'t> Parser<'t> {
-    pub(super) fn new(whole: &'t str) -> Self {
+    pub(super) fn new(pattern: &'t str) -> Self {
         Self {
-            whole,
-            rest: whole,
+            pattern,
+            rest: pattern,
             flags: Flags::default(),
             open: Vec::new(),
             group: Group::default(),
@@ -88,8 +88,8 @@ impl<'t> Parser<'t> {
                 '*' | '+' | '?' => {
                     self.skip(character);
                     let operator = Operator {
-                        least: u32::from(character == '+'),
-                        most: (character == '?').then_some(1),
+                        minimum: u32::from(character == '+'),
+                        maximum: (character == '?').then_some(1),
                         is_counted: false,
                     };
                     repeated = Some(self.repeat(operator, at, before)?);
@@ -105,7 +105,7 @@ impl<'t> Parser<'t> {
             }
         }
         if !self.open.is_empty() {
-            return Err(Kind::OpenGroup.at(self.whole));
+            return Err(Kind::OpenGroup.at(self.pattern));
         }
         self.group.end_alternative();
         Ok(Parsed {
@@ -186,7 +186,7 @@ impl<'t> Parser<'t> {
             Start::Named(name) => Some(self.name(Some(name.to_owned()))),
         };
         if self.open.len() >= MAX_DEPTH {
-            return Err(Kind::TooDeep.at(self.whole));
+            return Err(Kind::TooDeep.at(self.pattern));
         }
         let group = Group {
             number,
@@ -206,7 +206,7 @@ impl<'t> Parser<'t> {
 
     fn close_group(&mut self) -> Result<(), ParseError> {
         let Some(outer) = self.open.pop() else {
-            return Err(Kind::ClosingGroup.at(self.whole));
+            return Err(Kind::ClosingGroup.at(self.pattern));
         };
         self.skip(')');
         let mut group = std::mem::replace(&mut self.group, outer);
@@ -233,9 +233,11 @@ impl<'t> Parser<'t> {
         at: &'t str,
         before: Option<&'t str>,
     ) -> Result<&'t str, ParseError> {
-        let largest = operator.most.unwrap_or(operator.least);
-        let is_upside_down = operator.most.is_some_and(|most| most < operator.least);
-        if operator.is_counted && (largest.max(operator.least) > MAX_COUNT || is_upside_down) {
+        let largest = operator.maximum.unwrap_or(operator.minimum);
+        let is_upside_down = operator
+            .maximum
+            .is_some_and(|maximum| maximum < operator.minimum);
+        if operator.is_counted && (largest.max(operator.minimum) > MAX_COUNT || is_upside_down) {
             return Err(Kind::RepeatCount.at(escape::part(at, self.rest)));
         }
         let mut is_greedy = !self.flags.is_lazy;
@@ -249,7 +251,7 @@ impl<'t> Parser<'t> {
         let Some(Part { meaning, count }) = self.group.parts.pop() else {
             return Err(Kind::NothingToRepeat.at(escape::part(at, self.rest)));
         };
-        let count = match operator.most {
+        let count = match operator.maximum {
             // Parts that are repeated zero times are not counted.
             Some(0) => 1,
             _ if operator.is_counted => count.saturating_mul(largest.max(1)),
@@ -259,8 +261,8 @@ impl<'t> Parser<'t> {
             return Err(Kind::RepeatCount.at(escape::part(at, self.rest)));
         }
         let meaning = Hir::repetition(Repetition {
-            min: operator.least,
-            max: operator.most,
+            min: operator.minimum,
+            max: operator.maximum,
             greedy: is_greedy,
             sub: Box::new(meaning),
         });
@@ -273,31 +275,31 @@ impl<'t> Parser<'t> {
         let mut characters = self.rest.chars();
         characters.next();
         let letter = characters.next();
-        let behind = characters.as_str();
+        let tail = characters.as_str();
         let look = match letter {
             Some('A') => Look::Start,
             Some('z') => Look::End,
             Some('b') => Look::WordAscii,
             Some('B') => Look::WordAsciiNegate,
             Some('Q') => {
-                self.quoted(behind);
+                self.quoted(tail);
                 return Ok(());
             }
-            Some(letter) => return self.class_or_character(letter, behind),
+            Some(letter) => return self.class_or_character(letter, tail),
             None => return Err(Kind::TrailingBackslash.at("")),
         };
-        self.rest = behind;
+        self.rest = tail;
         self.push(Hir::look(look));
         Ok(())
     }
 
-    fn class_or_character(&mut self, letter: char, behind: &'t str) -> Result<(), ParseError> {
+    fn class_or_character(&mut self, letter: char, tail: &'t str) -> Result<(), ParseError> {
         if let Some(read) = named::unicode(self.rest, self.flags.ignores_case) {
             let (class, rest) = read?;
             self.rest = rest;
             self.push_class(class);
         } else if let Some(class) = named::perl(letter, self.flags.ignores_case) {
-            self.rest = behind;
+            self.rest = tail;
             self.push_class(class);
         } else {
             let (character, rest) = escape::character(self.rest)?;
@@ -309,8 +311,8 @@ impl<'t> Parser<'t> {
 
     /// Parses literal characters up to `\E` or the end.
     fn quoted(&mut self, text: &'t str) {
-        let (plain, rest) = text.split_once("\\E").unwrap_or((text, ""));
-        for character in plain.chars() {
+        let (literal, rest) = text.split_once("\\E").unwrap_or((text, ""));
+        for character in literal.chars() {
             self.push_character(character);
         }
         self.rest = rest;
@@ -320,14 +322,14 @@ impl<'t> Parser<'t> {
 /// Parses `{n}`, `{n,}` or `{n,m}`, if the input begins with it, and returns the rest.
 fn count(text: &str) -> Option<(Operator, &str)> {
     let (counts, rest) = text.strip_prefix('{')?.split_once('}')?;
-    let (least, most) = match counts.split_once(',') {
-        Some((least, "")) => (number(least)?, None),
-        Some((least, most)) => (number(least)?, Some(number(most)?)),
+    let (minimum, maximum) = match counts.split_once(',') {
+        Some((minimum, "")) => (number(minimum)?, None),
+        Some((minimum, maximum)) => (number(minimum)?, Some(number(maximum)?)),
         None => (number(counts)?, Some(number(counts)?)),
     };
     let operator = Operator {
-        least,
-        most,
+        minimum,
+        maximum,
         is_counted: true,
     };
     Some((operator, rest))
@@ -336,6 +338,6 @@ fn count(text: &str) -> Option<(Operator, &str)> {
 /// Parses a number without leading zeros. A number that is too large saturates.
 fn number(digits: &str) -> Option<u32> {
     let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
-    let fits = is_number && !digits.is_empty() && (digits == "0" || !digits.starts_with('0'));
-    fits.then(|| digits.parse().unwrap_or(u32::MAX))
+    let is_count = is_number && !digits.is_empty() && (digits == "0" || !digits.starts_with('0'));
+    is_count.then(|| digits.parse().unwrap_or(u32::MAX))
 }

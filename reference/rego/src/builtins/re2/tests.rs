@@ -2,10 +2,10 @@
 
 use super::parse;
 
-fn mistake(expression: &str) -> String {
+fn error_message(expression: &str) -> String {
     match parse(expression) {
         Ok(parsed) => format!("none: {}", parsed.meaning),
-        Err(mistake) => mistake.to_string(),
+        Err(error) => error.to_string(),
     }
 }
 
@@ -56,10 +56,10 @@ fn mistakes_are_named() {
         ("((a{1000}){0}){2})", "unexpected ): `((a{1000}){0}){2})`"),
     ] {
         let expected = format!("error parsing regexp: {expected}");
-        assert_eq!(mistake(expression), expected, "{expression}");
+        assert_eq!(error_message(expression), expected, "{expression}");
     }
     let deep = "(".repeat(1001) + &")".repeat(1001);
-    assert!(mistake(&deep).contains("nests too deeply"));
+    assert!(error_message(&deep).contains("nests too deeply"));
 }
 
 #[test]

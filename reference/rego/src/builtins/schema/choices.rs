@@ -3,7 +3,7 @@
 use super::super::Failure;
 use super::compile::{Compiler, is_schema};
 use super::draft::Draft;
-use super::fault::{Fault, wrong};
+use super::fault::{Fault, invalid_schema};
 use super::findings::Findings;
 use super::node::SubschemaId;
 use super::path::Path;
@@ -40,10 +40,10 @@ impl Choices {
             Ok::<_, Fault>(places)
         };
         let (one_of, any_of, all_of) = (list("oneOf")?, list("anyOf")?, list("allOf")?);
-        let mut one = |keyword, since| match members.get(keyword) {
+        let mut subschema = |keyword, since| match members.get(keyword) {
             Some(schema) if draft >= since => match is_schema(schema) {
                 true => Ok(Some(compiler.subschema(schema, draft)?)),
-                false => wrong(format!("{keyword} must be of an object")),
+                false => invalid_schema(format!("{keyword} must be of an object")),
             },
             _ => Ok(None),
         };
@@ -51,10 +51,10 @@ impl Choices {
             one_of,
             any_of,
             all_of,
-            not: one("not", Draft::Four)?,
-            condition: one("if", Draft::Seven)?,
-            then: one("then", Draft::Seven)?,
-            otherwise: one("else", Draft::Seven)?,
+            not: subschema("not", Draft::Four)?,
+            condition: subschema("if", Draft::Seven)?,
+            then: subschema("then", Draft::Seven)?,
+            otherwise: subschema("else", Draft::Seven)?,
         })
     }
 
@@ -77,9 +77,9 @@ impl Choices {
         self.check_one(validator, value, path, found)?;
         self.check_all(validator, value, path, found)?;
         if let Some(place) = self.not {
-            let mut own = Findings::silent();
-            validator.check(place, value, path, &mut own)?;
-            if own.is_valid() {
+            let mut findings = Findings::silent();
+            validator.check(place, value, path, &mut findings)?;
+            if findings.is_valid() {
                 found.add(validator.call, path, "number_not", || {
                     "Must not validate the schema (not)".to_owned()
                 })?;
@@ -136,10 +136,10 @@ impl Choices {
     ) -> Result<(), Failure> {
         let mut are_valid = true;
         for place in &self.all_of {
-            let mut own = found.beside();
-            validator.check(*place, value, path, &mut own)?;
-            are_valid &= own.is_valid();
-            found.merge(own);
+            let mut findings = found.empty_like();
+            validator.check(*place, value, path, &mut findings)?;
+            are_valid &= findings.is_valid();
+            found.merge(findings);
         }
         if are_valid {
             return Ok(());
@@ -160,9 +160,9 @@ impl Choices {
         let Some(condition) = self.condition else {
             return Ok(());
         };
-        let mut own = Findings::silent();
-        validator.check(condition, value, path, &mut own)?;
-        let (branch, kind, text) = match own.is_valid() {
+        let mut findings = Findings::silent();
+        validator.check(condition, value, path, &mut findings)?;
+        let (branch, kind, text) = match findings.is_valid() {
             true => (
                 self.then,
                 "condition_then",
@@ -175,13 +175,13 @@ impl Choices {
             ),
         };
         let Some(branch) = branch else { return Ok(()) };
-        let mut own = found.beside();
-        validator.check(branch, value, path, &mut own)?;
-        if own.is_valid() {
+        let mut findings = found.empty_like();
+        validator.check(branch, value, path, &mut findings)?;
+        if findings.is_valid() {
             return Ok(());
         }
         found.add(validator.call, path, kind, || text.to_owned())?;
-        found.merge(own);
+        found.merge(findings);
         Ok(())
     }
 }
@@ -197,11 +197,11 @@ fn alternatives(
 ) -> Result<(usize, Option<Findings>), Failure> {
     let (mut valid, mut best) = (0, None);
     for place in places {
-        let mut own = found.beside();
-        validator.check(*place, value, path, &mut own)?;
-        match own.is_valid() {
+        let mut findings = found.empty_like();
+        validator.check(*place, value, path, &mut findings)?;
+        match findings.is_valid() {
             true => valid += 1,
-            false => Findings::better(&mut best, own),
+            false => Findings::better(&mut best, findings),
         }
         if valid == enough {
             break;

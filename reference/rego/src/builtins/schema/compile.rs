@@ -6,7 +6,7 @@ use super::super::pattern::{Pattern, bytes};
 use super::super::{Call, Failure, re2};
 use super::choices::Choices;
 use super::draft::Draft;
-use super::fault::{Fault, mistyped, wrong};
+use super::fault::{Fault, invalid_schema, mistyped};
 use super::items::Items;
 use super::members::Members;
 use super::node::{Additional, Matcher, NODE, Node, Schema, SubschemaId};
@@ -34,7 +34,7 @@ pub(super) struct Compiler<'c> {
     pool: Pool<'c>,
     nodes: Vec<Node>,
     /// Subschemas that references resolve to, by reference string.
-    referred: HashMap<String, SubschemaId>,
+    by_reference: HashMap<String, SubschemaId>,
     /// Compiled patterns, by source string.
     patterns: HashMap<Text, Arc<Pattern>>,
     pattern_bytes: usize,
@@ -53,7 +53,7 @@ pub(super) fn compile(call: &Call<'_>, document: &Value) -> Result<Schema, Fault
         call,
         pool,
         nodes: Vec::new(),
-        referred: HashMap::default(),
+        by_reference: HashMap::default(),
         patterns: HashMap::default(),
         pattern_bytes: 0,
         depth: 0,
@@ -107,7 +107,7 @@ impl Compiler<'_> {
                 });
             }
             Value::Object(members) => members,
-            _ => return wrong("Expected: Valid Schema, given: Invalid JSON"),
+            _ => return invalid_schema("Expected: Valid Schema, given: Invalid JSON"),
         };
         self.check_identifier(members, draft)?;
         self.definitions(members, draft)?;
@@ -117,7 +117,7 @@ impl Compiler<'_> {
         if let Some(reference) = read::text(members, "$ref")? {
             let reference = Reference::parse(reference).map_err(Fault::Schema)?;
             let text = reference.text();
-            target = self.referred.get(&text).copied();
+            target = self.by_reference.get(&text).copied();
             // Siblings of a reference are read only if another one resolved to the same place.
             if target.is_none() {
                 let target = self.refer(&reference, text, draft)?;
@@ -192,10 +192,10 @@ impl Compiler<'_> {
         draft: Draft,
     ) -> Result<SubschemaId, Fault> {
         let place = self.reserve()?;
-        self.referred.insert(text, place);
+        self.by_reference.insert(text, place);
         let (document, named) = self.pool.get(reference)?;
         if !is_schema(&document) {
-            return wrong("Valid Schema must be of type object");
+            return invalid_schema("Valid Schema must be of type object");
         }
         self.fill(place, &document, named.unwrap_or(draft))?;
         Ok(place)

@@ -1,6 +1,6 @@
 //! Supported drafts of JSON Schema.
 
-use super::fault::{Fault, wrong};
+use super::fault::{Fault, invalid_schema};
 use super::reference::Reference;
 use crate::Value;
 
@@ -42,12 +42,12 @@ impl Draft {
         let members = match document {
             Value::Bool(_) => return Ok(None),
             Value::Object(members) => members,
-            _ => return wrong("schema is invalid"),
+            _ => return invalid_schema("schema is invalid"),
         };
         let name = match members.get("$schema") {
             None => return Ok(None),
             Some(Value::String(name)) => Reference::parse(name).map_err(Fault::Schema)?,
-            Some(_) => return wrong("$schema must be of type string"),
+            Some(_) => return invalid_schema("$schema must be of type string"),
         };
         let name = name.text();
         let known = DRAFTS.iter().find(|(known, ..)| *known == name);

@@ -81,8 +81,8 @@ impl<'t> Reader<'t> {
 
     /// Parses an IP address up to its closing bracket.
     fn literal(&mut self) -> Option<()> {
-        let (address, behind) = self.rest.split_once(']')?;
-        self.rest = behind;
+        let (address, rest) = self.rest.split_once(']')?;
+        self.rest = rest;
         address.parse::<IpAddr>().is_ok().then_some(())
     }
 
@@ -119,8 +119,8 @@ impl<'t> Reader<'t> {
             match character {
                 _ if is_escaped && is_text => is_escaped = false,
                 '"' if !is_escaped => {
-                    let (text, behind) = inner.split_at(at);
-                    self.rest = behind.strip_prefix('"')?;
+                    let (text, rest) = inner.split_at(at);
+                    self.rest = rest.strip_prefix('"')?;
                     return Some(text);
                 }
                 '\\' => is_escaped = true,
@@ -134,8 +134,8 @@ impl<'t> Reader<'t> {
     /// Parses letters, digits, signs and dots.
     fn atom(&mut self) -> Option<&'t str> {
         let end = self.rest.find(|character| !is_plain(character));
-        let (atom, behind) = self.rest.split_at(end.unwrap_or(self.rest.len()));
-        self.rest = behind;
+        let (atom, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+        self.rest = rest;
         Some(atom).filter(|atom| !atom.is_empty())
     }
 
@@ -181,9 +181,9 @@ impl<'t> Reader<'t> {
     }
 
     fn take(&mut self, sign: char) -> bool {
-        let behind = self.rest.strip_prefix(sign);
-        self.rest = behind.unwrap_or(self.rest);
-        behind.is_some()
+        let rest = self.rest.strip_prefix(sign);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
     }
 
     fn expect(&mut self, sign: char) -> Option<()> {

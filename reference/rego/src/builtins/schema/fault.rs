@@ -18,13 +18,13 @@ impl From<Failure> for Fault {
 }
 
 /// Fails because of an invalid schema, with this message.
-pub(super) fn wrong<T>(message: impl Into<String>) -> Result<T, Fault> {
+pub(super) fn invalid_schema<T>(message: impl Into<String>) -> Result<T, Fault> {
     Err(Fault::Schema(message.into()))
 }
 
 /// Fails because a keyword has the wrong type.
 pub(super) fn mistyped<T>(expected: &str, keyword: &str) -> Result<T, Fault> {
-    wrong(format!(
+    invalid_schema(format!(
         "Invalid type. Expected: {expected}, given: {keyword}"
     ))
 }

@@ -53,7 +53,7 @@ impl Findings {
     }
 
     /// Creates empty findings that are only counted if these are.
-    pub(super) fn beside(&self) -> Self {
+    pub(super) fn empty_like(&self) -> Self {
         Self {
             is_silent: self.is_silent,
             ..Self::default()

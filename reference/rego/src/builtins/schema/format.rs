@@ -12,7 +12,7 @@ pub(super) struct Format(&'static str, fn(&str) -> bool);
 
 /// Known formats. International variants are limited to ASCII.
 const FORMATS: [Format; 17] = [
-    Format("date", |text| time::fits("2006-01-02", text)),
+    Format("date", |text| time::matches("2006-01-02", text)),
     Format("time", is_time),
     Format("date-time", is_date_time),
     Format("hostname", is_hostname),
@@ -42,19 +42,21 @@ impl Format {
     }
 
     /// Whether a string has the format.
-    pub(super) fn fits(self, text: &str) -> bool {
+    pub(super) fn matches(self, text: &str) -> bool {
         (self.1)(text)
     }
 }
 
 fn is_time(text: &str) -> bool {
     let mut layouts = ["15:04:05Z07:00", "15:04:05"].into_iter();
-    layouts.any(|layout| time::fits(layout, text))
+    layouts.any(|layout| time::matches(layout, text))
 }
 
 /// Whether a string is a date, a time, or a date with a time.
 fn is_date_time(text: &str) -> bool {
-    is_time(text) || time::fits("2006-01-02", text) || time::fits("2006-01-02T15:04:05Z07:00", text)
+    is_time(text)
+        || time::matches("2006-01-02", text)
+        || time::matches("2006-01-02T15:04:05Z07:00", text)
 }
 
 /// Whether a string is an IP address that contains this separator: IPv6 may end in IPv4.
@@ -109,7 +111,7 @@ fn is_pointer(text: &str) -> bool {
         return false;
     }
     let mut escapes = text.split('~').skip(1);
-    escapes.all(|behind| behind.starts_with(['0', '1']))
+    escapes.all(|rest| rest.starts_with(['0', '1']))
 }
 
 fn is_relative_pointer(text: &str) -> bool {

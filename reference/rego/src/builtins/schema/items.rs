@@ -3,7 +3,7 @@
 use super::super::Failure;
 use super::compile::{Compiler, is_schema};
 use super::draft::Draft;
-use super::fault::{Fault, mistyped, wrong};
+use super::fault::{Fault, invalid_schema, mistyped};
 use super::findings::Findings;
 use super::literal::Literals;
 use super::node::{Additional, SubschemaId};
@@ -68,7 +68,7 @@ impl Items {
         self.are_unique = match members.get("uniqueItems") {
             None => false,
             Some(Value::Bool(are_unique)) => *are_unique,
-            Some(_) => return wrong("uniqueItems must be of a boolean"),
+            Some(_) => return invalid_schema("uniqueItems must be of a boolean"),
         };
         if let (Some(schema), true) = (members.get("contains"), draft >= Draft::Six) {
             self.contains = Some(compiler.subschema(schema, draft)?);
@@ -178,12 +178,12 @@ fn check_contains(
 ) -> Result<(), Failure> {
     let mut best = None;
     for (at, item) in array.iter().enumerate() {
-        let mut own = found.beside();
-        validator.check(place, item, &Path::Item(path, at), &mut own)?;
-        if own.is_valid() {
+        let mut findings = found.empty_like();
+        validator.check(place, item, &Path::Item(path, at), &mut findings)?;
+        if findings.is_valid() {
             return Ok(());
         }
-        Findings::better(&mut best, own);
+        Findings::better(&mut best, findings);
     }
     let text = || "At least one of the items must match".to_owned();
     found.add(validator.call, path, "contains", text)?;

@@ -3,7 +3,7 @@
 use super::super::Failure;
 use super::compile::{Compiler, is_schema};
 use super::draft::Draft;
-use super::fault::{Fault, mistyped, wrong};
+use super::fault::{Fault, invalid_schema, mistyped};
 use super::findings::Findings;
 use super::node::{Additional, Matcher, SubschemaId};
 use super::path::Path;
@@ -50,7 +50,7 @@ fn object<'v>(members: &'v Object, keyword: &str, wrong_type: &str) -> Result<&'
     match members.get(keyword) {
         None => Ok(&NONE),
         Some(Value::Object(object)) => Ok(object),
-        Some(_) => wrong(wrong_type),
+        Some(_) => invalid_schema(wrong_type),
     }
 }
 
@@ -77,7 +77,7 @@ impl Members {
         for (key, schema) in patterns.iter() {
             let pattern = name(key);
             let Some(matcher) = compiler.matcher(&pattern)? else {
-                return wrong(format!("Invalid regex pattern '{pattern}'"));
+                return invalid_schema(format!("Invalid regex pattern '{pattern}'"));
             };
             let place = compiler.subschema(schema, draft)?;
             read.patterns.push((matcher, place));
@@ -109,14 +109,14 @@ impl Members {
                 Value::Array(names) => {
                     let texts = names.iter().map(|name| match name {
                         Value::String(name) => Ok(name.clone()),
-                        _ => wrong(mistyped),
+                        _ => invalid_schema(mistyped),
                     });
                     Dependency::Members(texts.collect::<Result<_, Fault>>()?)
                 }
                 schema if is_schema(schema) => {
                     Dependency::Schema(compiler.subschema(schema, draft)?)
                 }
-                _ => return wrong(mistyped),
+                _ => return invalid_schema(mistyped),
             };
             self.dependencies.insert(name(key), dependency);
         }
@@ -130,7 +130,7 @@ impl Members {
         if let (Some(min), Some(max)) = (self.min, self.max)
             && min > max
         {
-            return wrong("minProperties cannot be greater than maxProperties");
+            return invalid_schema("minProperties cannot be greater than maxProperties");
         }
         if let Some(required) = read::array(members, "required")? {
             self.required = read::distinct_texts(required, "required")?;
@@ -283,15 +283,15 @@ fn check_name(
     path: &Path<'_>,
     found: &mut Findings,
 ) -> Result<(), Failure> {
-    let mut own = found.beside();
-    validator.check(place, key, path, &mut own)?;
-    if own.is_valid() {
+    let mut findings = found.empty_like();
+    validator.check(place, key, path, &mut findings)?;
+    if findings.is_valid() {
         return Ok(());
     }
     let name = key.as_str().unwrap_or_default();
     found.add(validator.call, path, "invalid_property_name", || {
         format!("Property name of \"{name}\" does not match")
     })?;
-    found.merge(own);
+    found.merge(findings);
     Ok(())
 }

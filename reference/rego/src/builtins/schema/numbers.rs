@@ -4,7 +4,7 @@ use num_bigint::BigUint;
 
 use super::super::Failure;
 use super::draft::Draft;
-use super::fault::{Fault, mistyped, wrong};
+use super::fault::{Fault, invalid_schema, mistyped};
 use super::findings::Findings;
 use super::path::Path;
 use super::read;
@@ -57,7 +57,7 @@ impl Numbers {
         if let Some(divisor) = &self.multiple_of {
             call.spend(work(number)?.saturating_add(work(divisor)?))?;
             if !is_multiple(number, divisor) {
-                let text = || format!("Must be a multiple of {}", shown(divisor));
+                let text = || format!("Must be a multiple of {}", format_number(divisor));
                 found.add(call, path, "multiple_of", text)?;
             }
         }
@@ -99,7 +99,7 @@ impl Numbers {
                 false => number < limit,
             };
             if beyond || (excludes && number == limit) {
-                let text = || format!("Must be {words} {}", shown(limit));
+                let text = || format!("Must be {words} {}", format_number(limit));
                 found.add(call, path, kind, text)?;
             }
         }
@@ -114,7 +114,7 @@ fn multiple_of(members: &Object) -> Result<Option<Number>, Fault> {
     match read::number(value) {
         None => mistyped("Number", "multipleOf"),
         Some(number) if *number <= Number::from(0i64) => {
-            wrong("multipleOf must be strictly greater than 0")
+            invalid_schema("multipleOf must be strictly greater than 0")
         }
         Some(number) => Ok(Some(number.clone())),
     }
@@ -130,14 +130,14 @@ fn limit(
     let limit = match members.get(keyword) {
         None => None,
         Some(value) => match read::number(value) {
-            None => return wrong(format!("{keyword} must be of a Number")),
+            None => return invalid_schema(format!("{keyword} must be of a Number")),
             Some(number) => Some(number.clone()),
         },
     };
     match (members.get(exclusive), draft) {
         (None, _) => Ok((limit, None)),
         (Some(Value::Bool(excludes)), Draft::Four | Draft::Hybrid) => match (limit, excludes) {
-            (None, _) => wrong(format!("{exclusive} cannot be used without {keyword}")),
+            (None, _) => invalid_schema(format!("{exclusive} cannot be used without {keyword}")),
             (limit, true) => Ok((None, limit)),
             (limit, false) => Ok((limit, None)),
         },
@@ -180,8 +180,8 @@ impl Scaled {
         let text = number.text();
         let unsigned = text.strip_prefix('-').unwrap_or(&text);
         let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
-        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        let written = format!("{whole}{fraction}");
+        let (integer, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let written = format!("{integer}{fraction}");
         let digits = written.trim_end_matches('0');
         // Exponents are moderate; others are treated as zero or as a non-integer.
         let exponent: i64 = exponent.parse().unwrap_or(-i64::from(u32::MAX));
@@ -235,7 +235,7 @@ fn is_multiple(number: &Number, divisor: &Number) -> bool {
 }
 
 /// Formats a limit for messages: with an exponent if it is large or near zero.
-fn shown(number: &Number) -> String {
+fn format_number(number: &Number) -> String {
     let Scaled {
         negative,
         digits,
@@ -256,13 +256,13 @@ fn shown(number: &Number) -> String {
             exponent.unsigned_abs()
         );
     }
-    let behind = usize::try_from(power.unsigned_abs()).unwrap_or(0);
+    let decimals = usize::try_from(power.unsigned_abs()).unwrap_or(0);
     if power >= 0 {
-        return format!("{sign}{digits}{}", "0".repeat(behind));
+        return format!("{sign}{digits}{}", "0".repeat(decimals));
     }
-    let padded = format!("{digits:0>width$}", width = behind + 1);
-    let (whole, fraction) = padded.split_at(padded.len() - behind);
-    format!("{sign}{whole}.{fraction}")
+    let padded = format!("{digits:0>width$}", width = decimals + 1);
+    let (integer, fraction) = padded.split_at(padded.len() - decimals);
+    format!("{sign}{integer}.{fraction}")
 }
 
 /// Minimum exponent of numbers that are shown with an exponent.

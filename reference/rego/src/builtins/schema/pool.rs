@@ -2,7 +2,7 @@
 
 use super::super::{Call, Failure};
 use super::draft::{Draft, text_of};
-use super::fault::{Fault, wrong};
+use super::fault::{Fault, invalid_schema};
 use super::reference::Reference;
 use crate::Value;
 use crate::hash::HashMap;
@@ -59,7 +59,7 @@ impl<'c> Pool<'c> {
             self.fetch(reference, &place)?;
         }
         let Some((document, draft)) = self.documents.get(&name) else {
-            return wrong(format!("Reference {name} must be canonical"));
+            return invalid_schema(format!("Reference {name} must be canonical"));
         };
         Ok((part(document, reference)?.clone(), *draft))
     }
@@ -68,12 +68,12 @@ impl<'c> Pool<'c> {
     fn fetch(&mut self, reference: &Reference, place: &Reference) -> Result<(), Fault> {
         let text = reference.text();
         if !reference.is_canonical() {
-            return wrong(format!("Reference {text} must be canonical"));
+            return invalid_schema(format!("Reference {text} must be canonical"));
         }
         let known = text_of(&place.text()).and_then(|known| from_json(known.as_bytes()).ok());
         match known {
             Some(document) => self.add(&document, place).map(drop),
-            None => wrong(format!("remote reference loading disabled: {text}")),
+            None => invalid_schema(format!("remote reference loading disabled: {text}")),
         }
     }
 
@@ -122,7 +122,7 @@ impl<'c> Pool<'c> {
         let identifier = own.as_ref().map(Reference::text);
         if let Some(identifier) = &identifier {
             if self.documents.contains_key(identifier) {
-                return wrong(format!("Reference already exists: \"{identifier}\""));
+                return invalid_schema(format!("Reference already exists: \"{identifier}\""));
             }
             self.documents
                 .insert(identifier.clone(), (Value::Null, draft));
@@ -199,7 +199,7 @@ fn part<'v>(document: &'v Value, reference: &Reference) -> Result<&'v Value, Fau
             },
             _ => format!("Invalid token reference '{token}'"),
         };
-        wrong(missing)
+        invalid_schema(missing)
     })
 }
 

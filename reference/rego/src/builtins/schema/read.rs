@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::fault::{Fault, mistyped, wrong};
+use super::fault::{Fault, invalid_schema, mistyped};
 use crate::Value;
 use crate::value::{Array, Number, Object};
 
@@ -23,7 +23,7 @@ pub(super) fn array<'v>(members: &'v Object, keyword: &str) -> Result<Option<&'v
     match members.get(keyword) {
         None => Ok(None),
         Some(Value::Array(items)) => Ok(Some(items)),
-        Some(_) => wrong(format!("{keyword} must be of an array")),
+        Some(_) => invalid_schema(format!("{keyword} must be of an array")),
     }
 }
 
@@ -35,8 +35,8 @@ pub(super) fn count(members: &Object, keyword: &str) -> Result<Option<usize>, Fa
         Some(_) => None,
     };
     match count.map(usize::try_from) {
-        None => wrong(format!("{keyword} must be of an integer")),
-        Some(Err(_)) => wrong(format!("{keyword} must be greater than or equal to 0")),
+        None => invalid_schema(format!("{keyword} must be of an integer")),
+        Some(Err(_)) => invalid_schema(format!("{keyword} must be greater than or equal to 0")),
         Some(Ok(count)) => Ok(Some(count)),
     }
 }
@@ -70,7 +70,7 @@ pub(super) fn distinct_texts(
             return mistyped("string", keyword);
         };
         if !seen.insert(text) {
-            return wrong(format!("{keyword} items must be unique"));
+            return invalid_schema(format!("{keyword} items must be unique"));
         }
         texts.push(text.clone());
     }

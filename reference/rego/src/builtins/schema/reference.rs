@@ -35,13 +35,13 @@ impl Reference {
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let url = Url::parse(text)?;
         let (before, written_fragment) = text.split_once('#').unwrap_or((text, ""));
-        let behind_scheme = before.split_once(':').map_or("", |(_, behind)| behind);
+        let after_scheme = before.split_once(':').map_or("", |(_, rest)| rest);
         Ok(Self {
             path: url.escaped_path(),
             host: url.host().to_vec(),
             omits_host: !url.scheme.is_empty()
-                && behind_scheme.starts_with('/')
-                && !behind_scheme.starts_with("//"),
+                && after_scheme.starts_with('/')
+                && !after_scheme.starts_with("//"),
             query: (!url.query.is_empty() || before.ends_with('?')).then_some(url.query),
             fragment: lossy(&url.fragment).into_owned(),
             written_fragment: written_fragment.to_owned(),
@@ -156,8 +156,8 @@ fn escape_byte(text: &mut String, byte: u8) {
 /// Writes a fragment and escapes the characters that it must not contain.
 fn write_escaped(text: &mut String, fragment: &str) {
     for byte in fragment.bytes() {
-        let stands = byte.is_ascii_alphanumeric() || b"-_.~$&+,;=:/?@!()*%'[]".contains(&byte);
-        match stands {
+        let is_literal = byte.is_ascii_alphanumeric() || b"-_.~$&+,;=:/?@!()*%'[]".contains(&byte);
+        match is_literal {
             true => text.push(char::from(byte)),
             false => escape_byte(text, byte),
         }
@@ -169,22 +169,22 @@ fn without_dots(path: &str) -> String {
     if path.is_empty() {
         return String::new();
     }
-    let mut kept: Vec<&str> = Vec::new();
+    let mut segments: Vec<&str> = Vec::new();
     let mut ends_in_dots = false;
     for segment in path.strip_prefix('/').unwrap_or(path).split('/') {
         ends_in_dots = matches!(segment, "." | "..");
         match segment {
             "." => {}
             ".." => {
-                kept.pop();
+                segments.pop();
             }
-            segment => kept.push(segment),
+            segment => segments.push(segment),
         }
     }
-    if ends_in_dots && !kept.is_empty() {
-        kept.push("");
+    if ends_in_dots && !segments.is_empty() {
+        segments.push("");
     }
-    format!("/{}", kept.join("/"))
+    format!("/{}", segments.join("/"))
 }
 
 #[cfg(test)]

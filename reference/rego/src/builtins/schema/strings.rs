@@ -2,7 +2,7 @@
 
 use super::super::Failure;
 use super::compile::Compiler;
-use super::fault::{Fault, mistyped, wrong};
+use super::fault::{Fault, invalid_schema, mistyped};
 use super::findings::Findings;
 use super::node::Matcher;
 use super::path::Path;
@@ -29,12 +29,12 @@ impl Strings {
         if let (Some(min), Some(max)) = (min_length, max_length)
             && min > max
         {
-            return wrong("minLength cannot be greater than maxLength");
+            return invalid_schema("minLength cannot be greater than maxLength");
         }
         let pattern = match members.get("pattern") {
             None => None,
             Some(Value::String(pattern)) => match compiler.matcher(pattern)? {
-                None => return wrong("pattern must be a valid regex"),
+                None => return invalid_schema("pattern must be a valid regex"),
                 pattern => pattern,
             },
             Some(_) => return mistyped("string", "pattern"),

@@ -1,6 +1,6 @@
 //! `type`.
 
-use super::fault::{Fault, mistyped, wrong};
+use super::fault::{Fault, invalid_schema, mistyped};
 use crate::Value;
 use crate::value::Object;
 
@@ -39,12 +39,12 @@ impl Types {
     fn add(&mut self, name: &str) -> Result<(), Fault> {
         let Some(name) = NAMES.iter().find(|known| **known == name) else {
             let all = NAMES.join(" ");
-            return wrong(format!(
+            return invalid_schema(format!(
                 "has a primitive type that is NOT VALID -- given: /{name}/ Expected valid values are:[{all}]"
             ));
         };
         if self.names.contains(name) {
-            return wrong(format!("{name} type is duplicated"));
+            return invalid_schema(format!("{name} type is duplicated"));
         }
         self.names.push(name);
         Ok(())
@@ -58,7 +58,7 @@ impl Types {
     }
 
     /// Formats the types for messages.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn to_text(&self) -> String {
         match self.names.as_slice() {
             [only] => (*only).to_owned(),
             several => format!("[{}]", several.join(",")),

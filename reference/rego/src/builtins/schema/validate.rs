@@ -50,7 +50,7 @@ impl<'v> Validator<'v> {
         path: &Path<'_>,
         found: &mut Findings,
     ) -> Result<(), Failure> {
-        let node = self.referred(place)?;
+        let node = self.resolve(place)?;
         match node.verdict {
             Some(true) => return Ok(()),
             Some(false) => {
@@ -71,7 +71,7 @@ impl<'v> Validator<'v> {
     }
 
     /// Follows all references and returns the final subschema.
-    fn referred(&self, place: SubschemaId) -> Result<&'v Node, Failure> {
+    fn resolve(&self, place: SubschemaId) -> Result<&'v Node, Failure> {
         let mut at = self.nodes.get(place);
         let mut left = self.nodes.len();
         loop {
@@ -94,11 +94,11 @@ impl<'v> Validator<'v> {
         path: &Path<'_>,
         found: &mut Findings,
     ) -> Result<(), Failure> {
-        let given = type_of(value);
-        if !node.types.allow(given) {
+        let actual = type_of(value);
+        if !node.types.allow(actual) {
             return found.add(self.call, path, "invalid_type", || {
-                let expected = node.types.shown();
-                format!("Invalid type. Expected: {expected}, given: {given}")
+                let expected = node.types.to_text();
+                format!("Invalid type. Expected: {expected}, given: {actual}")
             });
         }
         self.check_combined(node, value, path, found)?;

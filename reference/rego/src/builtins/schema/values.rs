@@ -2,7 +2,7 @@
 
 use super::super::{Call, Failure};
 use super::draft::Draft;
-use super::fault::{Fault, wrong};
+use super::fault::{Fault, invalid_schema};
 use super::findings::Findings;
 use super::format::Format;
 use super::literal::Literals;
@@ -26,7 +26,7 @@ pub(super) struct Values {
 struct Allowed {
     values: HashSet<String>,
     /// The same values, formatted for messages.
-    shown: String,
+    list: String,
 }
 
 impl Values {
@@ -42,12 +42,12 @@ impl Values {
         let allowed = allowed.map(|values| {
             let texts = values.iter().map(|value| literal(call, value));
             let texts: Vec<String> = texts.collect::<Result<_, Fault>>()?;
-            let shown = texts.join(", ");
+            let list = texts.join(", ");
             let count = texts.len();
             let values: HashSet<String> = texts.into_iter().collect();
             match values.len() == count {
-                true => Ok(Allowed { values, shown }),
-                false => wrong("enum items must be unique"),
+                true => Ok(Allowed { values, list }),
+                false => invalid_schema("enum items must be unique"),
             }
         });
         Ok(Self {
@@ -79,13 +79,13 @@ impl Values {
             let allowed = self.allowed.as_ref();
             if let Some(allowed) = allowed.filter(|allowed| !allowed.values.contains(&text)) {
                 found.add_at(call, path, "enum", |field| {
-                    format!("{field} must be one of the following: {}", allowed.shown)
+                    format!("{field} must be one of the following: {}", allowed.list)
                 })?;
             }
         }
         if let (Some(format), Value::String(text)) = (self.format, value) {
             call.spend(text.len() / 16)?;
-            if !format.fits(text) {
+            if !format.matches(text) {
                 found.add(call, path, "format", || {
                     format!("Does not match format '{}'", format.name())
                 })?;

@@ -41,7 +41,7 @@ impl<'t> Parser<'_, '_, 't> {
 
     fn checked(&self, context: &str, pipeline: Pipeline) -> Result<Pipeline, AbortReason> {
         if pipeline.commands.is_empty() {
-            return self.wrong(format!("missing value for {context}"));
+            return self.fail(format!("missing value for {context}"));
         }
         // Only the first command can be a constant.
         for (at, command) in pipeline.commands.iter().enumerate().skip(1) {
@@ -50,7 +50,7 @@ impl<'t> Parser<'_, '_, 't> {
                 first.map(|operand| &operand.term)
             {
                 let stage = at + 1;
-                return self.wrong(format!("non executable command in pipeline stage {stage}"));
+                return self.fail(format!("non executable command in pipeline stage {stage}"));
             }
         }
         Ok(pipeline)
@@ -64,13 +64,13 @@ impl<'t> Parser<'_, '_, 't> {
                 return Ok(());
             }
             self.next();
-            let behind = self.peek();
+            let following = self.peek();
             let next = self.peek_visible();
             let is_comma = next.kind == Kind::Other && next.text == ",";
             if !is_comma && !matches!(next.kind, Kind::Assign | Kind::Declare) {
                 // Without an equals sign it is an operand.
-                if behind.kind == Kind::Space {
-                    self.put_back(behind);
+                if following.kind == Kind::Space {
+                    self.put_back(following);
                 }
                 self.put_back(variable);
                 return Ok(());
@@ -83,11 +83,11 @@ impl<'t> Parser<'_, '_, 't> {
                 return Ok(());
             }
             if context != "range" || pipeline.variables.len() > 1 {
-                return self.wrong(format!("too many declarations in {context}"));
+                return self.fail(format!("too many declarations in {context}"));
             }
             let next = self.peek_visible();
             if !matches!(next.kind, Kind::Variable | Kind::Close | Kind::RightParen) {
-                return self.wrong("range can only initialize variables");
+                return self.fail("range can only initialize variables");
             }
         }
     }
@@ -112,7 +112,7 @@ impl<'t> Parser<'_, '_, 't> {
             break;
         }
         match command.operands.is_empty() {
-            true => self.wrong("empty command"),
+            true => self.fail("empty command"),
             false => Ok(command),
         }
     }
@@ -146,7 +146,7 @@ impl<'t> Parser<'_, '_, 't> {
             operand.term
         {
             let term = operand.term.to_string();
-            return self.wrong(format!("unexpected . after term {term:?}"));
+            return self.fail(format!("unexpected . after term {term:?}"));
         }
         Ok(Some(operand))
     }
@@ -158,14 +158,14 @@ impl<'t> Parser<'_, '_, 't> {
             match token.kind {
                 Kind::Identifier => match function(text) {
                     Some(function) => Term::Function(function),
-                    None => return self.wrong(format!("function {text:?} not defined")),
+                    None => return self.fail(format!("function {text:?} not defined")),
                 },
                 Kind::Dot => Term::Dot,
                 Kind::Nil => Term::Nil,
                 Kind::Variable => {
                     self.call.spend(self.scope.variables.len() / 8)?;
                     if !self.scope.variables.iter().any(|known| known == text) {
-                        return self.wrong(format!("undefined variable {text:?}"));
+                        return self.fail(format!("undefined variable {text:?}"));
                     }
                     Term::Variable(text.to_owned())
                 }
@@ -179,15 +179,15 @@ impl<'t> Parser<'_, '_, 't> {
                     };
                     match number {
                         Ok(number) => Term::Number(number, text.to_owned()),
-                        Err(message) => return self.wrong(message),
+                        Err(message) => return self.fail(message),
                     }
                 }
                 Kind::LeftParen => Term::Pipeline(self.deeper(|parser| {
                     parser.pipeline("parenthesized pipeline", Kind::RightParen)
                 })?),
                 Kind::Quoted | Kind::RawText => match unquote::string(text) {
-                    Some(meant) => Term::Text(meant, text.to_owned()),
-                    None => return self.wrong("invalid syntax"),
+                    Some(decoded) => Term::Text(decoded, text.to_owned()),
+                    None => return self.fail("invalid syntax"),
                 },
                 _ => return Ok(None),
             },

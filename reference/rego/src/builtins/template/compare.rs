@@ -19,7 +19,7 @@ enum Basic {
 }
 
 fn basic(item: &Item) -> Basic {
-    match &item.thing {
+    match &item.content {
         TemplateValue::Bool(_) => Basic::Bool,
         TemplateValue::Integer(..) => Basic::Integer,
         TemplateValue::Float(_) => Basic::Float,
@@ -32,7 +32,7 @@ fn basic(item: &Item) -> Basic {
 /// Whether an item equals one of the others.
 pub(super) fn is_any(call: &Call<'_>, item: &Item, others: &[Item]) -> Result<bool, Wrong> {
     if others.is_empty() {
-        return Err(Wrong::said("missing argument for comparison"));
+        return Err(Wrong::message("missing argument for comparison"));
     }
     for other in others {
         call.check()?;
@@ -44,14 +44,14 @@ pub(super) fn is_any(call: &Call<'_>, item: &Item, others: &[Item]) -> Result<bo
 }
 
 fn is_equal(call: &Call<'_>, left: &Item, right: &Item) -> Result<bool, Wrong> {
-    let is_absent = |item: &Item| matches!(item.thing, TemplateValue::Absent);
+    let is_absent = |item: &Item| matches!(item.content, TemplateValue::Absent);
     if is_absent(left) || is_absent(right) {
         return Ok(is_absent(left) && is_absent(right));
     }
     if basic(left) != basic(right) {
         return Err(incompatible(left, right));
     }
-    Ok(match (&left.thing, &right.thing) {
+    Ok(match (&left.content, &right.content) {
         (TemplateValue::Bool(left), TemplateValue::Bool(right)) => left == right,
         (TemplateValue::Integer(left, _), TemplateValue::Integer(right, _)) => left == right,
         (TemplateValue::Float(left), TemplateValue::Float(right)) => left == right,
@@ -65,28 +65,29 @@ fn is_equal(call: &Call<'_>, left: &Item, right: &Item) -> Result<bool, Wrong> {
 
 fn incompatible(left: &Item, right: &Item) -> Wrong {
     let (left, right) = (left.kind(), right.kind());
-    Wrong::Said(format!(
+    Wrong::Message(format!(
         "incompatible types for comparison: {left} and {right}"
     ))
 }
 
 fn not_comparable(call: &Call<'_>, left: &Item, right: &Item) -> Result<Wrong, Wrong> {
     let (left_kind, right_kind) = (left.kind(), right.kind());
-    let shown = left.shown(call, 's')?;
+    let formatted = left.format(call, 's')?;
     if left_kind == right_kind {
-        let shown = right.shown(call, 's')?;
-        return Ok(Wrong::Said(format!(
-            "non-comparable type {shown}: {right_kind}"
+        let formatted = right.format(call, 's')?;
+        return Ok(Wrong::Message(format!(
+            "non-comparable type {formatted}: {right_kind}"
         )));
     }
-    let other = right.shown(call, 'v')?;
-    Ok(Wrong::Said(format!(
-        "non-comparable types {shown}: {left_kind}, {right_kind}: {other}"
+    let other = right.format(call, 'v')?;
+    Ok(Wrong::Message(format!(
+        "non-comparable types {formatted}: {left_kind}, {right_kind}: {other}"
     )))
 }
 
 fn order_of_texts(call: &Call<'_>, left: &Item, right: &Item) -> Result<Ordering, Wrong> {
-    let (TemplateValue::Text(left, _), TemplateValue::Text(right, _)) = (&left.thing, &right.thing)
+    let (TemplateValue::Text(left, _), TemplateValue::Text(right, _)) =
+        (&left.content, &right.content)
     else {
         return Ok(Ordering::Equal);
     };
@@ -98,14 +99,14 @@ fn order_of_texts(call: &Call<'_>, left: &Item, right: &Item) -> Result<Ordering
 
 /// Whether an item is less than another.
 pub(super) fn is_less(call: &Call<'_>, left: &Item, right: &Item) -> Result<bool, Wrong> {
-    let invalid = || Wrong::said("invalid type for comparison");
+    let invalid = || Wrong::message("invalid type for comparison");
     if basic(left) == Basic::Other || basic(right) == Basic::Other {
         return Err(invalid());
     }
     if basic(left) != basic(right) {
         return Err(incompatible(left, right));
     }
-    match (&left.thing, &right.thing) {
+    match (&left.content, &right.content) {
         (TemplateValue::Integer(left, _), TemplateValue::Integer(right, _)) => Ok(left < right),
         (TemplateValue::Float(left), TemplateValue::Float(right)) => Ok(left < right),
         (TemplateValue::Text(..), TemplateValue::Text(..)) => {

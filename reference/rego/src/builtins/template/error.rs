@@ -5,13 +5,13 @@ use crate::builtins::Failure;
 /// Error of a call of a template function.
 #[derive(Debug)]
 pub(super) enum Wrong {
-    Said(String),
+    Message(String),
     Failure(Failure),
 }
 
 impl Wrong {
-    pub(super) fn said(message: &str) -> Self {
-        Self::Said(message.to_owned())
+    pub(super) fn message(message: &str) -> Self {
+        Self::Message(message.to_owned())
     }
 }
 

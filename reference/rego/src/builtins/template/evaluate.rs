@@ -1,7 +1,7 @@
 //! Evaluates pipelines.
 
 use super::error::Wrong;
-use super::functions::{Arity, ParameterType, arity, called, not_called, takes};
+use super::functions::{Arity, ParameterType, arity, called, not_callable, parameter_type};
 use super::item::{Item, TemplateValue};
 use super::node::{Command, Fallible, Operand, Pipeline, Term};
 use super::number::Number;
@@ -54,7 +54,7 @@ impl<'t> Renderer<'_, '_, 't> {
                 *variable = item;
                 Ok(())
             }
-            None => self.wrong(format!("undefined variable: {name}")),
+            None => self.fail(format!("undefined variable: {name}")),
         }
     }
 
@@ -67,47 +67,51 @@ impl<'t> Renderer<'_, '_, 't> {
         let Some((first, operands)) = command.operands.split_first() else {
             return Ok(Item::ABSENT);
         };
-        let given = Arguments { operands, last };
+        let arguments = Arguments { operands, last };
         if !first.fields.is_empty() {
-            return self.field(first, dot, given);
+            return self.field(first, dot, arguments);
         }
         match &first.term {
             Term::Function(name) => {
                 self.place = Fallible::Operand(first);
-                self.function(name, Fallible::Command(command), dot, given)
+                self.function(name, Fallible::Command(command), dot, arguments)
             }
             Term::Pipeline(pipeline) => {
-                self.refuse_operands(first, given)?;
+                self.refuse_operands(first, arguments)?;
                 stacker::maybe_grow(64 << 10, 1 << 20, || self.pipeline(pipeline, dot))
             }
             Term::Nil => {
                 self.place = Fallible::Operand(first);
-                self.refuse_operands(first, given)?;
-                self.wrong("nil is not a command")
+                self.refuse_operands(first, arguments)?;
+                self.fail("nil is not a command")
             }
             Term::Variable(_) => {
                 self.place = Fallible::Operand(first);
                 let item = self.term(first, dot)?;
-                self.refuse_operands(first, given)?;
+                self.refuse_operands(first, arguments)?;
                 Ok(item)
             }
             _ => {
                 self.place = Fallible::Operand(first);
-                self.refuse_operands(first, given)?;
+                self.refuse_operands(first, arguments)?;
                 self.term(first, dot)
             }
         }
     }
 
-    fn refuse_operands(&self, operand: &Operand, given: Arguments<'_, '_>) -> Result<(), Failure> {
-        if given.is_empty() {
+    fn refuse_operands(
+        &self,
+        operand: &Operand,
+        arguments: Arguments<'_, '_>,
+    ) -> Result<(), Failure> {
+        if arguments.is_empty() {
             return Ok(());
         }
-        let shown = match &operand.term {
+        let text = match &operand.term {
             Term::Pipeline(pipeline) => pipeline.to_string(),
             _ => operand.to_string(),
         };
-        self.wrong(format!("can't give argument to non-function {shown}"))
+        self.fail(format!("can't give argument to non-function {text}"))
     }
 
     /// Evaluates a term without its fields.
@@ -119,19 +123,19 @@ impl<'t> Renderer<'_, '_, 't> {
                 let mut variables = self.variables.iter().rev();
                 match variables.find(|(known, _)| known == name) {
                     Some((_, item)) => Ok(item.clone()),
-                    None => self.wrong(format!("undefined variable: {name}")),
+                    None => self.fail(format!("undefined variable: {name}")),
                 }
             }
             Term::Text(text, _) => Ok(Item::text(text)),
-            Term::Number(number, written) => match number {
+            Term::Number(number, source) => match number {
                 Number::Integer(integer) => Ok(Item::integer(*integer)),
-                Number::Float(float) => Ok(Item::plain(TemplateValue::Float(*float))),
+                Number::Float(float) => Ok(Item::from_value(TemplateValue::Float(*float))),
                 Number::Complex(real, imaginary) => {
-                    Ok(Item::plain(TemplateValue::Complex(*real, *imaginary)))
+                    Ok(Item::from_value(TemplateValue::Complex(*real, *imaginary)))
                 }
-                Number::TooLarge => self.wrong(format!("{written} overflows int")),
+                Number::TooLarge => self.fail(format!("{source} overflows int")),
             },
-            Term::Bool(value) => Ok(Item::truth(*value)),
+            Term::Bool(value) => Ok(Item::from_bool(*value)),
             Term::Nil => Ok(Item::ABSENT),
             Term::Function(name) => {
                 self.place = Fallible::Term(operand);
@@ -148,7 +152,7 @@ impl<'t> Renderer<'_, '_, 't> {
         &mut self,
         operand: &'t Operand,
         dot: &Item,
-        given: Arguments<'_, '_>,
+        arguments: Arguments<'_, '_>,
     ) -> Result<Item, Failure> {
         self.place = Fallible::Operand(operand);
         if let Term::Pipeline(_) = operand.term {
@@ -158,128 +162,133 @@ impl<'t> Renderer<'_, '_, 't> {
         for (at, field) in operand.fields.iter().enumerate() {
             self.call.check()?;
             let is_last = at + 1 == operand.fields.len();
-            item = match &item.thing {
+            item = match &item.content {
                 TemplateValue::Absent if item.boxed => {
                     let kind = item.outer_kind();
-                    return self.wrong(format!("nil pointer evaluating {kind}.{field}"));
+                    return self.fail(format!("nil pointer evaluating {kind}.{field}"));
                 }
                 TemplateValue::Absent => Item::ABSENT,
-                TemplateValue::Map(_) if is_last && !given.is_empty() => {
-                    return self.wrong(format!("{field} is not a method but has arguments"));
+                TemplateValue::Map(_) if is_last && !arguments.is_empty() => {
+                    return self.fail(format!("{field} is not a method but has arguments"));
                 }
                 TemplateValue::Map(members) => members.get(field).map_or(Item::ABSENT, Item::of),
                 _ => {
                     let kind = item.outer_kind();
-                    return self.wrong(format!("can't evaluate field {field} in type {kind}"));
+                    return self.fail(format!("can't evaluate field {field} in type {kind}"));
                 }
             };
         }
         Ok(item)
     }
 
-    /// Calls a function; errors of the call are reported for `whole`.
+    /// Calls a function; errors of the call are reported for `place`.
     fn function(
         &mut self,
         name: &str,
-        whole: Fallible<'t>,
+        place: Fallible<'t>,
         dot: &Item,
-        given: Arguments<'t, '_>,
+        arguments: Arguments<'t, '_>,
     ) -> Result<Item, Failure> {
-        let count = given.operands.len() + usize::from(given.last.is_some());
+        let count = arguments.operands.len() + usize::from(arguments.last.is_some());
         match arity(name) {
-            Arity::AtLeast(least) if count < least => {
-                let got = given.operands.len();
-                return self.wrong(format!(
-                    "wrong number of args for {name}: want at least {least} got {got}"
+            Arity::AtLeast(minimum) if count < minimum => {
+                let count_given = arguments.operands.len();
+                return self.fail(format!(
+                    "wrong number of args for {name}: want at least {minimum} got {count_given}"
                 ));
             }
             Arity::Exactly(exact) if count != exact => {
-                return self.wrong(format!(
+                return self.fail(format!(
                     "wrong number of args for {name}: want {exact} got {count}"
                 ));
             }
             _ => {}
         }
         if matches!(name, "and" | "or") {
-            return self.logic(name, dot, given);
+            return self.logic(name, dot, arguments);
         }
         let mut items = Vec::with_capacity(count);
-        for (at, operand) in given.operands.iter().enumerate() {
-            items.push(self.operand(operand, takes(name, at), dot)?);
+        for (at, operand) in arguments.operands.iter().enumerate() {
+            items.push(self.operand(operand, parameter_type(name, at), dot)?);
         }
-        if let Some(last) = given.last {
-            items.push(self.fitting(last.clone(), takes(name, items.len()))?);
+        if let Some(last) = arguments.last {
+            items.push(self.check_type(last.clone(), parameter_type(name, items.len()))?);
         }
         let result = match (name, items.as_slice()) {
-            ("call", [first, ..]) => Err(not_called(&callee(given, first), first)),
+            ("call", [first, ..]) => Err(not_callable(&callee(arguments, first), first)),
             _ => called(self.call, name, &items),
         };
-        result.or_else(|wrong| match wrong {
+        result.or_else(|error| match error {
             Wrong::Failure(failure) => Err(failure),
-            Wrong::Said(message) => {
-                self.place = whole;
-                self.wrong(format!("error calling {name}: {message}"))
+            Wrong::Message(message) => {
+                self.place = place;
+                self.fail(format!("error calling {name}: {message}"))
             }
         })
     }
 
     /// Evaluates `and` or `or`: returns the first operand that decides the result, or the last one.
-    fn logic(&mut self, name: &str, dot: &Item, given: Arguments<'t, '_>) -> Result<Item, Failure> {
+    fn logic(
+        &mut self,
+        name: &str,
+        dot: &Item,
+        arguments: Arguments<'t, '_>,
+    ) -> Result<Item, Failure> {
         let mut item = Item::ABSENT;
-        for operand in given.operands {
+        for operand in arguments.operands {
             item = self.operand(operand, ParameterType::Items, dot)?;
             if item.is_true() == (name == "or") {
                 return Ok(item);
             }
         }
-        Ok(given.last.cloned().unwrap_or(item))
+        Ok(arguments.last.cloned().unwrap_or(item))
     }
 
     /// Evaluates an operand of a function.
     fn operand(
         &mut self,
         operand: &'t Operand,
-        takes: ParameterType,
+        parameter: ParameterType,
         dot: &Item,
     ) -> Result<Item, Failure> {
         self.call.check()?;
         self.place = Fallible::Operand(operand);
         let item = match &operand.term {
             _ if !operand.fields.is_empty() => self.field(operand, dot, Arguments::NOTHING)?,
-            Term::Nil if takes == ParameterType::Text => {
-                return self.wrong("cannot assign nil to string");
+            Term::Nil if parameter == ParameterType::Text => {
+                return self.fail("cannot assign nil to string");
             }
-            Term::Bool(_) | Term::Number(..) if takes == ParameterType::Text => {
-                return self.wrong(format!("expected string; found {operand}"));
+            Term::Bool(_) | Term::Number(..) if parameter == ParameterType::Text => {
+                return self.fail(format!("expected string; found {operand}"));
             }
             _ => self.term(operand, dot)?,
         };
-        self.fitting(item, takes)
+        self.check_type(item, parameter)
     }
 
     /// Returns an item if a parameter accepts it.
-    fn fitting(&self, item: Item, takes: ParameterType) -> Result<Item, Failure> {
-        match (takes, &item.thing) {
+    fn check_type(&self, item: Item, parameter: ParameterType) -> Result<Item, Failure> {
+        match (parameter, &item.content) {
             (ParameterType::Items, _) => Ok(item),
             (ParameterType::Shown, _) => Ok(item.unboxed()),
             (ParameterType::Text, TemplateValue::Text(_, "string")) => Ok(item.unboxed()),
             (ParameterType::Text, TemplateValue::Absent) if !item.boxed => {
-                self.wrong("invalid value; expected string")
+                self.fail("invalid value; expected string")
             }
             (ParameterType::Text, _) => {
                 let kind = match item.is_null() {
                     true => item.outer_kind(),
                     false => item.kind(),
                 };
-                self.wrong(format!("wrong type for value; expected string; got {kind}"))
+                self.fail(format!("wrong type for value; expected string; got {kind}"))
             }
         }
     }
 }
 
 /// Describes a callee for messages.
-fn callee(given: Arguments<'_, '_>, item: &Item) -> String {
-    match (given.operands.first(), &item.thing) {
+fn callee(arguments: Arguments<'_, '_>, item: &Item) -> String {
+    match (arguments.operands.first(), &item.content) {
         (Some(operand), _) => match &operand.term {
             Term::Pipeline(pipeline) if operand.fields.is_empty() => pipeline.to_string(),
             _ => operand.to_string(),

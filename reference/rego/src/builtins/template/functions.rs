@@ -64,7 +64,7 @@ pub(super) fn arity(name: &str) -> Arity {
 }
 
 /// Returns the type of the parameter at a position, from 0.
-pub(super) fn takes(name: &str, position: usize) -> ParameterType {
+pub(super) fn parameter_type(name: &str, position: usize) -> ParameterType {
     match (name, position) {
         ("printf", 0) => ParameterType::Text,
         ("html" | "js" | "print" | "printf" | "println" | "urlquery", _) => ParameterType::Shown,
@@ -75,38 +75,38 @@ pub(super) fn takes(name: &str, position: usize) -> ParameterType {
 /// Calls a function other than `and` and `or`.
 pub(super) fn called(call: &Call<'_>, name: &str, operands: &[Item]) -> Result<Item, Wrong> {
     match (name, operands) {
-        ("not", [only]) => Ok(Item::truth(!only.is_true())),
+        ("not", [only]) => Ok(Item::from_bool(!only.is_true())),
         ("len", [only]) => length(only),
-        ("index", [whole, keys @ ..]) => index(call, whole, keys),
-        ("slice", [whole, bounds @ ..]) => slice(call, whole, bounds),
-        ("eq", [first, others @ ..]) => is_any(call, first, others).map(Item::truth),
-        ("ne", [left, others @ ..]) => Ok(Item::truth(!is_any(call, left, others)?)),
-        ("lt", [left, right]) => is_less(call, left, right).map(Item::truth),
-        ("ge", [left, right]) => Ok(Item::truth(!is_less(call, left, right)?)),
+        ("index", [container, keys @ ..]) => index(call, container, keys),
+        ("slice", [container, bounds @ ..]) => slice(call, container, bounds),
+        ("eq", [first, others @ ..]) => is_any(call, first, others).map(Item::from_bool),
+        ("ne", [left, others @ ..]) => Ok(Item::from_bool(!is_any(call, left, others)?)),
+        ("lt", [left, right]) => is_less(call, left, right).map(Item::from_bool),
+        ("ge", [left, right]) => Ok(Item::from_bool(!is_less(call, left, right)?)),
         ("le" | "gt", [left, right]) => {
             let is_most =
                 is_less(call, left, right)? || is_any(call, left, std::slice::from_ref(right))?;
-            Ok(Item::truth(is_most == (name == "le")))
+            Ok(Item::from_bool(is_most == (name == "le")))
         }
         ("printf", [format, arguments @ ..]) => printf(call, format, arguments),
-        ("println", _) => made(call, |out| spaced(call, operands, out)),
+        ("println", _) => write_text(call, |out| spaced(call, operands, out)),
         ("html", _) => escaped(call, operands, escape::html),
         ("js", _) => escaped(call, operands, escape::js),
         ("urlquery", _) => escaped(call, operands, escape::query),
-        _ => made(call, |out| printed(call, operands, out)),
+        _ => write_text(call, |out| printed(call, operands, out)),
     }
 }
 
 /// Error of calling a value that is not a function.
-pub(super) fn not_called(name: &str, item: &Item) -> Wrong {
-    match item.thing {
-        TemplateValue::Absent => Wrong::said("call of nil"),
-        _ => Wrong::Said(format!("non-function {name} of type {}", item.kind())),
+pub(super) fn not_callable(name: &str, item: &Item) -> Wrong {
+    match item.content {
+        TemplateValue::Absent => Wrong::message("call of nil"),
+        _ => Wrong::Message(format!("non-function {name} of type {}", item.kind())),
     }
 }
 
 /// Returns the string that a function writes, charged for its length.
-fn made(
+fn write_text(
     call: &Call<'_>,
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), Failure>,
 ) -> Result<Item, Wrong> {
@@ -118,12 +118,12 @@ fn made(
 }
 
 fn printf(call: &Call<'_>, format: &Item, arguments: &[Item]) -> Result<Item, Wrong> {
-    let format = match &format.thing {
+    let format = match &format.content {
         TemplateValue::Text(text, _) => text.as_bytes().unwrap_or_default(),
         _ => &[],
     };
     let arguments: Vec<_> = arguments.iter().map(Item::argument).collect();
-    made(call, |out| {
+    write_text(call, |out| {
         *out = formatted(call, &Characters::of(format), &arguments)?;
         Ok(())
     })
@@ -161,16 +161,16 @@ fn escaped(
     operands: &[Item],
     escape: impl Fn(&[u8]) -> Vec<u8>,
 ) -> Result<Item, Wrong> {
-    let shown = operands.iter().map(|item| match item.thing {
+    let printable = operands.iter().map(|item| match item.content {
         TemplateValue::Absent => Item::text(NOTHING.as_bytes()),
         _ => item.clone(),
     });
-    let shown: Vec<Item> = shown.collect();
-    made(call, |out| {
-        let mut plain = Vec::new();
-        printed(call, &shown, &mut plain)?;
-        call.make(plain.len() / 8)?;
-        *out = escape(&plain);
+    let printable: Vec<Item> = printable.collect();
+    write_text(call, |out| {
+        let mut unescaped = Vec::new();
+        printed(call, &printable, &mut unescaped)?;
+        call.make(unescaped.len() / 8)?;
+        *out = escape(&unescaped);
         Ok(())
     })
 }

@@ -8,7 +8,7 @@ use crate::value::{Array, Object};
 /// Template value.
 #[derive(Debug, Clone)]
 pub(super) struct Item {
-    pub(super) thing: TemplateValue,
+    pub(super) content: TemplateValue,
     /// Whether the value is part of a document, with the static type `interface {}`.
     pub(super) boxed: bool,
 }
@@ -48,32 +48,32 @@ const MAX_GROWN: usize = 512;
 
 impl Item {
     pub(super) const ABSENT: Self = Self {
-        thing: TemplateValue::Absent,
+        content: TemplateValue::Absent,
         boxed: false,
     };
 
-    pub(super) fn plain(thing: TemplateValue) -> Self {
+    pub(super) fn from_value(content: TemplateValue) -> Self {
         Self {
-            thing,
+            content,
             boxed: false,
         }
     }
 
     pub(super) fn integer(integer: i64) -> Self {
-        Self::plain(TemplateValue::Integer(integer, "int"))
+        Self::from_value(TemplateValue::Integer(integer, "int"))
     }
 
-    pub(super) fn truth(value: bool) -> Self {
-        Self::plain(TemplateValue::Bool(value))
+    pub(super) fn from_bool(value: bool) -> Self {
+        Self::from_value(TemplateValue::Bool(value))
     }
 
     pub(super) fn text(text: &[u8]) -> Self {
-        Self::plain(TemplateValue::Text(Value::string(text), "string"))
+        Self::from_value(TemplateValue::Text(Value::string(text), "string"))
     }
 
     /// Creates an item from a part of a document.
     pub(super) fn of(value: &Value) -> Self {
-        let thing = match value {
+        let content = match value {
             Value::Bool(value) => TemplateValue::Bool(*value),
             Value::Number(number) => {
                 TemplateValue::Text(Value::from(number.text().as_ref()), NUMBER)
@@ -86,25 +86,28 @@ impl Item {
                     1..=MAX_GROWN => length.next_power_of_two(),
                     _ => length,
                 };
-                let behind = SpareCapacity {
+                let spare = SpareCapacity {
                     items: Array::new(),
                     empty: places - length,
                 };
-                TemplateValue::List(items.clone(), behind)
+                TemplateValue::List(items.clone(), spare)
             }
             Value::Object(members) => TemplateValue::Map(members.clone()),
             Value::Null | Value::Set(_) => TemplateValue::Absent,
         };
-        Self { thing, boxed: true }
+        Self {
+            content,
+            boxed: true,
+        }
     }
 
     pub(super) fn unboxed(self) -> Self {
-        Self::plain(self.thing)
+        Self::from_value(self.content)
     }
 
     /// Whether the item is `null` in a document.
     pub(super) fn is_null(&self) -> bool {
-        self.boxed && matches!(self.thing, TemplateValue::Absent)
+        self.boxed && matches!(self.content, TemplateValue::Absent)
     }
 
     /// Returns the static type.
@@ -114,7 +117,7 @@ impl Item {
 
     /// Returns the dynamic type.
     pub(super) fn kind(&self) -> &'static str {
-        match &self.thing {
+        match &self.content {
             TemplateValue::Absent => "<nil>",
             TemplateValue::Bool(_) => "bool",
             TemplateValue::Integer(_, kind) | TemplateValue::Text(_, kind) => kind,
@@ -127,11 +130,11 @@ impl Item {
 
     /// Whether the item is a string or a number of a document.
     pub(super) fn is_text(&self) -> bool {
-        matches!(self.thing, TemplateValue::Text(..))
+        matches!(self.content, TemplateValue::Text(..))
     }
 
     pub(super) fn is_true(&self) -> bool {
-        match &self.thing {
+        match &self.content {
             TemplateValue::Absent => false,
             TemplateValue::Bool(value) => *value,
             TemplateValue::Integer(integer, _) => *integer != 0,
@@ -145,7 +148,7 @@ impl Item {
 
     /// Converts the item to a format argument.
     pub(super) fn argument(&self) -> Argument<'_> {
-        match &self.thing {
+        match &self.content {
             TemplateValue::Absent => Argument::Nil,
             TemplateValue::Bool(value) => Argument::Bool(*value),
             TemplateValue::Integer(integer, kind) => Argument::Integer(*integer, kind),
@@ -165,7 +168,7 @@ impl Item {
     }
 
     /// Formats the item with a verb for messages.
-    pub(super) fn shown(&self, call: &Call<'_>, verb: char) -> Result<String, Failure> {
+    pub(super) fn format(&self, call: &Call<'_>, verb: char) -> Result<String, Failure> {
         let mut out = Vec::new();
         print(call, &self.argument(), verb, &mut out)?;
         Ok(String::from_utf8_lossy(&out).into_owned())

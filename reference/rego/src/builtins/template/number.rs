@@ -16,7 +16,7 @@ pub(super) enum Number {
 pub(super) fn of_character(text: &str) -> Result<Number, String> {
     let inside = text.get(1..).unwrap_or_default();
     match character(inside, '\'') {
-        Some((meant, "'")) => Ok(Number::Integer(match meant {
+        Some((decoded, "'")) => Ok(Number::Integer(match decoded {
             CharValue::Byte(byte) => byte.into(),
             CharValue::Code(code) => u32::from(code).into(),
         })),
@@ -120,8 +120,8 @@ fn float(text: &str) -> Option<f64> {
             let is_part = |character: char| {
                 character.is_ascii_digit() || matches!(character, '.' | 'e' | 'E' | '+' | '-')
             };
-            let plain = size.chars().all(is_part);
-            size.parse::<f64>().ok().filter(|_| plain)?
+            let is_plain = size.chars().all(is_part);
+            size.parse::<f64>().ok().filter(|_| is_plain)?
         }
     };
     let float = if negative { -size } else { size };
@@ -131,9 +131,9 @@ fn float(text: &str) -> Option<f64> {
 fn hexadecimal(text: &str) -> Option<f64> {
     let (mantissa, exponent) = text.split_once(['p', 'P'])?;
     let exponent: i32 = exponent.parse().ok()?;
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let (integer, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let mut value = 0.0;
-    let digits = format!("{whole}{fraction}").replace('_', "");
+    let digits = format!("{integer}{fraction}").replace('_', "");
     if digits.is_empty() || digits.len() > 14 || !(-2000..2000).contains(&exponent) {
         return None;
     }

@@ -33,7 +33,7 @@ pub(super) fn parsed(call: &Call<'_>, name: &str, text: &str) -> Result<Template
         depth: 0,
         templates: Templates::new(),
     };
-    let nodes = parser.whole()?;
+    let nodes = parser.parse_all()?;
     parser.add(name.as_bytes().to_owned(), nodes)?;
     Ok(parser.templates)
 }
@@ -91,7 +91,7 @@ enum ParsedItem {
 }
 
 impl<'t> Parser<'_, '_, 't> {
-    pub(super) fn wrong<T>(&self, message: impl Into<String>) -> Result<T, AbortReason> {
+    pub(super) fn fail<T>(&self, message: impl Into<String>) -> Result<T, AbortReason> {
         Err(AbortReason::Mistake(TemplateError {
             line: self.line,
             message: message.into(),
@@ -100,19 +100,19 @@ impl<'t> Parser<'_, '_, 't> {
 
     pub(super) fn unexpected<T>(&self, token: Token<'t>, context: &str) -> Result<T, AbortReason> {
         if token.kind != Kind::Invalid {
-            return self.wrong(format!("unexpected {token} in {context}"));
+            return self.fail(format!("unexpected {token} in {context}"));
         }
-        let message = self.tokens.mistake();
+        let message = self.tokens.error_message();
         let action = self.scope.action.filter(|line| *line != token.line);
         let Some(line) = action else {
-            return self.wrong(message);
+            return self.fail(message);
         };
         let word = if message.ends_with(" action") {
             ""
         } else {
             " in action"
         };
-        self.wrong(format!("{message}{word} started at template:{line}"))
+        self.fail(format!("{message}{word} started at template:{line}"))
     }
 
     pub(super) fn next(&mut self) -> Token<'t> {
@@ -163,7 +163,7 @@ impl<'t> Parser<'_, '_, 't> {
     ) -> Result<T, AbortReason> {
         self.call.check()?;
         if self.depth >= MAX_DEPTH {
-            return self.wrong("nested too deep");
+            return self.fail("nested too deep");
         }
         self.depth += 1;
         let read = stacker::maybe_grow(64 << 10, 1 << 20, || read(self));
@@ -171,7 +171,7 @@ impl<'t> Parser<'_, '_, 't> {
         read
     }
 
-    fn whole(&mut self) -> Result<Vec<Node>, AbortReason> {
+    fn parse_all(&mut self) -> Result<Vec<Node>, AbortReason> {
         let mut nodes = Vec::new();
         loop {
             let token = self.peek();
@@ -191,7 +191,7 @@ impl<'t> Parser<'_, '_, 't> {
             }
             match self.part()? {
                 ParsedItem::Node(node) => nodes.push(node),
-                ParsedItem::End(end) => return self.wrong(format!("unexpected {}", end.text())),
+                ParsedItem::End(end) => return self.fail(format!("unexpected {}", end.text())),
             }
         }
     }
@@ -200,7 +200,7 @@ impl<'t> Parser<'_, '_, 't> {
     fn named(&mut self, name: Vec<u8>, context: &str, outer: Scope) -> Result<(), AbortReason> {
         let (nodes, end) = self.deeper(Self::nodes)?;
         if end == End::Else {
-            return self.wrong(format!("unexpected {{{{else}}}} in {context}"));
+            return self.fail(format!("unexpected {{{{else}}}} in {context}"));
         }
         self.scope = outer;
         self.add(name, nodes)
@@ -214,7 +214,7 @@ impl<'t> Parser<'_, '_, 't> {
         } else if !is_empty(&nodes) {
             let name = quoted_bytes(&name);
             let message = format!("template: multiple definition of template {name}");
-            return self.wrong(message);
+            return self.fail(message);
         }
         Ok(())
     }
@@ -233,7 +233,7 @@ impl<'t> Parser<'_, '_, 't> {
         match token.kind {
             Kind::Quoted | Kind::RawText => match unquote::string(token.text) {
                 Some(name) => Ok(name),
-                None => self.wrong("invalid syntax"),
+                None => self.fail("invalid syntax"),
             },
             _ => self.unexpected(token, context),
         }
@@ -248,7 +248,7 @@ impl<'t> Parser<'_, '_, 't> {
                 ParsedItem::End(end) => return Ok((nodes, end)),
             }
         }
-        self.wrong("unexpected EOF")
+        self.fail("unexpected EOF")
     }
 
     fn part(&mut self) -> Result<ParsedItem, AbortReason> {
@@ -308,10 +308,10 @@ impl<'t> Parser<'_, '_, 't> {
         }))
     }
 
-    fn leave(&mut self, shown: &str, node: Node) -> Result<Node, AbortReason> {
-        self.expect(Kind::Close, shown)?;
+    fn leave(&mut self, keyword: &str, node: Node) -> Result<Node, AbortReason> {
+        self.expect(Kind::Close, keyword)?;
         match self.scope.ranges {
-            0 => self.wrong(format!("{shown} outside {{{{range}}}}")),
+            0 => self.fail(format!("{keyword} outside {{{{range}}}}")),
             _ => Ok(node),
         }
     }
@@ -355,7 +355,7 @@ impl<'t> Parser<'_, '_, 't> {
         let (nodes, end) = self.deeper(Self::nodes)?;
         match end {
             End::Closed => Ok(nodes),
-            End::Else => self.wrong("expected end; found {{else}}"),
+            End::Else => self.fail("expected end; found {{else}}"),
         }
     }
 

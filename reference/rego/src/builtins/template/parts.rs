@@ -10,46 +10,46 @@ use crate::value::Object;
 
 /// Returns the length of a value.
 pub(super) fn length(item: &Item) -> Result<Item, Wrong> {
-    let length = match &item.thing {
-        TemplateValue::Absent if item.boxed => return Err(Wrong::said("len of nil pointer")),
+    let length = match &item.content {
+        TemplateValue::Absent if item.boxed => return Err(Wrong::message("len of nil pointer")),
         TemplateValue::Absent => {
-            return Err(Wrong::said(
+            return Err(Wrong::message(
                 "reflect: call of reflect.Value.Type on zero Value",
             ));
         }
         TemplateValue::Text(text, _) => text.as_bytes().unwrap_or_default().len(),
         TemplateValue::List(items, _) => items.len(),
         TemplateValue::Map(members) => members.len(),
-        _ => return Err(Wrong::Said(format!("len of type {}", item.kind()))),
+        _ => return Err(Wrong::Message(format!("len of type {}", item.kind()))),
     };
     Ok(Item::integer(i64::try_from(length).unwrap_or(i64::MAX)))
 }
 
 /// Indexes a value with successive keys.
 pub(super) fn index(call: &Call<'_>, item: &Item, keys: &[Item]) -> Result<Item, Wrong> {
-    if matches!(item.thing, TemplateValue::Absent) {
-        return Err(Wrong::said("index of untyped nil"));
+    if matches!(item.content, TemplateValue::Absent) {
+        return Err(Wrong::message("index of untyped nil"));
     }
     let mut item = item.clone().unboxed();
     for key in keys {
         call.check()?;
-        item = match &item.thing {
-            TemplateValue::Absent => return Err(Wrong::said("index of nil pointer")),
+        item = match &item.content {
+            TemplateValue::Absent => return Err(Wrong::message("index of nil pointer")),
             TemplateValue::List(items, _) => match items.get(position(key, items.len())?) {
                 Some(value) => Item::of(value),
-                None => return Err(Wrong::said("reflect: slice index out of range")),
+                None => return Err(Wrong::message("reflect: slice index out of range")),
             },
             TemplateValue::Text(text, _) => {
                 let text = text.as_bytes().unwrap_or_default();
                 match text.get(position(key, text.len())?) {
-                    Some(byte) => Item::plain(TemplateValue::Integer((*byte).into(), "uint8")),
-                    None => return Err(Wrong::said("reflect: string index out of range")),
+                    Some(byte) => Item::from_value(TemplateValue::Integer((*byte).into(), "uint8")),
+                    None => return Err(Wrong::message("reflect: string index out of range")),
                 }
             }
             TemplateValue::Map(members) => member(members, key)?,
             _ => {
                 let kind = item.kind();
-                return Err(Wrong::Said(format!("can't index item of type {kind}")));
+                return Err(Wrong::Message(format!("can't index item of type {kind}")));
             }
         };
     }
@@ -57,63 +57,63 @@ pub(super) fn index(call: &Call<'_>, item: &Item, keys: &[Item]) -> Result<Item,
 }
 
 fn member(members: &Object, key: &Item) -> Result<Item, Wrong> {
-    match &key.thing {
-        TemplateValue::Absent => Err(Wrong::said("value is nil; should be of type string")),
+    match &key.content {
+        TemplateValue::Absent => Err(Wrong::message("value is nil; should be of type string")),
         TemplateValue::Text(text, "string") => {
             let value = members.get_value(text);
             Ok(Item::of(value.unwrap_or(&Value::Null)))
         }
-        _ => Err(Wrong::Said(format!(
+        _ => Err(Wrong::Message(format!(
             "value has type {}; should be string",
             key.kind()
         ))),
     }
 }
 
-/// Returns an item as an index of at most `most`.
-fn position(item: &Item, most: usize) -> Result<usize, Wrong> {
-    let integer = match &item.thing {
+/// Returns an item as an index of at most `maximum`.
+fn position(item: &Item, maximum: usize) -> Result<usize, Wrong> {
+    let integer = match &item.content {
         TemplateValue::Integer(integer, _) => *integer,
-        TemplateValue::Absent => return Err(Wrong::said("cannot index slice/array with nil")),
+        TemplateValue::Absent => return Err(Wrong::message("cannot index slice/array with nil")),
         _ => {
             let kind = item.kind();
-            return Err(Wrong::Said(format!(
+            return Err(Wrong::Message(format!(
                 "cannot index slice/array with type {kind}"
             )));
         }
     };
     let position = usize::try_from(integer).ok();
-    let position = position.filter(|position| *position <= most);
-    position.ok_or_else(|| Wrong::Said(format!("index out of range: {integer}")))
+    let position = position.filter(|position| *position <= maximum);
+    position.ok_or_else(|| Wrong::Message(format!("index out of range: {integer}")))
 }
 
 /// Slices a string or array.
 pub(super) fn slice(call: &Call<'_>, item: &Item, bounds: &[Item]) -> Result<Item, Wrong> {
-    if matches!(item.thing, TemplateValue::Absent) {
-        return Err(Wrong::said("slice of untyped nil"));
+    if matches!(item.content, TemplateValue::Absent) {
+        return Err(Wrong::message("slice of untyped nil"));
     }
     if bounds.len() > 3 {
         let count = bounds.len();
-        return Err(Wrong::Said(format!("too many slice indexes: {count}")));
+        return Err(Wrong::Message(format!("too many slice indexes: {count}")));
     }
-    let (length, places) = match &item.thing {
+    let (length, places) = match &item.content {
         TemplateValue::Text(..) if bounds.len() == 3 => {
-            return Err(Wrong::said("cannot 3-index slice a string"));
+            return Err(Wrong::message("cannot 3-index slice a string"));
         }
         TemplateValue::Text(text, _) => {
             let length = text.as_bytes().unwrap_or_default().len();
             (length, length)
         }
-        TemplateValue::List(items, behind) => (items.len(), items.len() + behind.len()),
+        TemplateValue::List(items, spare) => (items.len(), items.len() + spare.len()),
         _ => {
             let kind = item.kind();
-            return Err(Wrong::Said(format!("can't slice item of type {kind}")));
+            return Err(Wrong::Message(format!("can't slice item of type {kind}")));
         }
     };
     let mut at = Vec::with_capacity(3);
     for bound in bounds {
         if bound.boxed && !bound.is_null() {
-            return Err(Wrong::said(
+            return Err(Wrong::message(
                 "cannot index slice/array with type interface {}",
             ));
         }
@@ -124,37 +124,37 @@ pub(super) fn slice(call: &Call<'_>, item: &Item, bounds: &[Item]) -> Result<Ite
     let end = at.get(2).copied().unwrap_or(places);
     for (left, right) in [(from, to), (to, end)] {
         if left > right {
-            return Err(Wrong::Said(format!(
+            return Err(Wrong::Message(format!(
                 "invalid slice index: {left} > {right}"
             )));
         }
     }
     call.make(end - from)?;
-    Ok(Item::plain(part(&item.thing, from..to, end)))
+    Ok(Item::from_value(part(&item.content, from..to, end)))
 }
 
-fn part(thing: &TemplateValue, range: Range<usize>, end: usize) -> TemplateValue {
-    match thing {
+fn part(content: &TemplateValue, range: Range<usize>, end: usize) -> TemplateValue {
+    match content {
         TemplateValue::Text(text, kind) => {
             let text = text.as_bytes().unwrap_or_default();
             TemplateValue::Text(Value::string(text.get(range).unwrap_or_default()), kind)
         }
-        TemplateValue::List(items, behind) => {
+        TemplateValue::List(items, spare) => {
             let item = |at: usize| {
                 let place = at.checked_sub(items.len());
                 let item = match place {
-                    Some(place) => behind.items.get(place),
+                    Some(place) => spare.items.get(place),
                     None => items.get(at),
                 };
                 item.cloned().unwrap_or(Value::Null)
             };
-            let known = items.len() + behind.items.len();
+            let known = items.len() + spare.items.len();
             let rest = range.end..end.min(known).max(range.end);
-            let behind = SpareCapacity {
+            let spare = SpareCapacity {
                 empty: end - rest.end,
                 items: rest.map(item).collect(),
             };
-            TemplateValue::List(range.map(item).collect(), behind)
+            TemplateValue::List(range.map(item).collect(), spare)
         }
         other => other.clone(),
     }

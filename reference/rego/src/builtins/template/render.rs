@@ -65,15 +65,15 @@ pub(super) fn rendered(
 fn replaced(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
-    while let Some((first, behind)) = rest.split_first() {
+    while let Some((first, tail)) = rest.split_first() {
         match rest.strip_prefix(NOTHING.as_bytes()) {
-            Some(behind) => {
+            Some(tail) => {
                 out.extend_from_slice(b"<undefined>");
-                rest = behind;
+                rest = tail;
             }
             None => {
                 out.push(*first);
-                rest = behind;
+                rest = tail;
             }
         }
     }
@@ -82,7 +82,7 @@ fn replaced(text: &[u8]) -> Vec<u8> {
 
 impl<'t> Renderer<'_, '_, 't> {
     /// Creates a failure at the current node.
-    pub(super) fn wrong<T>(&self, message: impl AsRef<str>) -> Result<T, Failure> {
+    pub(super) fn fail<T>(&self, message: impl AsRef<str>) -> Result<T, Failure> {
         let at = self.place.at();
         let before = self.text.get(..at).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
@@ -127,7 +127,7 @@ impl<'t> Renderer<'_, '_, 't> {
     }
 
     fn show(&mut self, item: &Item) -> Result<(), Failure> {
-        match item.thing {
+        match item.content {
             TemplateValue::Absent => self.out.extend_from_slice(NOTHING.as_bytes()),
             _ => item.print(self.call, &mut self.out)?,
         }
@@ -172,7 +172,7 @@ impl<'t> Renderer<'_, '_, 't> {
             is_empty = false;
             renderer.round(pipeline, body, key, item)
         };
-        match &over.thing {
+        match &over.content {
             TemplateValue::List(items, _) => {
                 for (at, item) in (0..).zip(items.iter()) {
                     if round(self, Item::integer(at), Item::of(item))? {
@@ -189,12 +189,12 @@ impl<'t> Renderer<'_, '_, 't> {
             }
             TemplateValue::Integer(end, kind) => {
                 if pipeline.variables.len() > 1 {
-                    return self.wrong(format!(
+                    return self.fail(format!(
                         "can't use {end} to iterate over more than one variable"
                     ));
                 }
                 for at in 0..*end {
-                    let item = Item::plain(TemplateValue::Integer(at, kind));
+                    let item = Item::from_value(TemplateValue::Integer(at, kind));
                     if round(self, item.clone(), item)? {
                         break;
                     }
@@ -202,8 +202,8 @@ impl<'t> Renderer<'_, '_, 't> {
             }
             TemplateValue::Absent => {}
             _ => {
-                let shown = over.shown(self.call, 'v')?;
-                return self.wrong(format!("range can't iterate over {shown}"));
+                let formatted = over.format(self.call, 'v')?;
+                return self.fail(format!("range can't iterate over {formatted}"));
             }
         }
         let mut flow = Flow::On;
@@ -252,10 +252,10 @@ impl<'t> Renderer<'_, '_, 't> {
         self.place = Fallible::Invocation(invocation);
         let Some((name, nodes)) = self.templates.get_key_value(&invocation.name) else {
             let name = quoted_bytes(&invocation.name);
-            return self.wrong(format!("template {name} not defined"));
+            return self.fail(format!("template {name} not defined"));
         };
         if self.depth == MAX_DEPTH {
-            return self.wrong(format!("exceeded maximum template depth ({MAX_DEPTH})"));
+            return self.fail(format!("exceeded maximum template depth ({MAX_DEPTH})"));
         }
         self.call.make(INVOCATION)?;
         let dot = match &invocation.with {

@@ -76,7 +76,7 @@ pub(super) struct Tokens<'t> {
     counted: (usize, usize),
     is_inside: bool,
     depth: usize,
-    mistake: String,
+    error_message: String,
 }
 
 fn is_space(character: char) -> bool {
@@ -95,7 +95,7 @@ impl<'t> Tokens<'t> {
             counted: (0, 1),
             is_inside: false,
             depth: 0,
-            mistake: String::new(),
+            error_message: String::new(),
         }
     }
 
@@ -126,17 +126,17 @@ impl<'t> Tokens<'t> {
     }
 
     /// Ends the tokens with a syntax error.
-    fn wrong(&mut self, message: impl Into<String>) -> Token<'t> {
+    fn fail(&mut self, message: impl Into<String>) -> Token<'t> {
         let token = self.token(Kind::Invalid, 0);
-        self.mistake = message.into();
+        self.error_message = message.into();
         self.at = self.text.len();
         self.is_inside = false;
         token
     }
 
     /// Returns the error of an invalid token.
-    pub(super) fn mistake(&self) -> &str {
-        &self.mistake
+    pub(super) fn error_message(&self) -> &str {
+        &self.error_message
     }
 
     /// Returns the next token.
@@ -146,24 +146,24 @@ impl<'t> Tokens<'t> {
         }
         loop {
             let rest = self.rest();
-            let plain = rest.split("{{").next().unwrap_or(rest);
-            let behind = rest.get(plain.len()..).unwrap_or_default();
-            let trims = trims_before(behind);
-            let shown = match trims {
-                true => plain.trim_end_matches(is_space),
-                false => plain,
+            let literal = rest.split("{{").next().unwrap_or(rest);
+            let tail = rest.get(literal.len()..).unwrap_or_default();
+            let trims = trims_before(tail);
+            let trimmed = match trims {
+                true => literal.trim_end_matches(is_space),
+                false => literal,
             };
-            if !shown.is_empty() {
-                let token = self.token(Kind::Text, shown.len());
-                self.at += plain.len() - shown.len();
+            if !trimmed.is_empty() {
+                let token = self.token(Kind::Text, trimmed.len());
+                self.at += literal.len() - trimmed.len();
                 return token;
             }
-            self.at += plain.len();
-            if behind.is_empty() {
+            self.at += literal.len();
+            if tail.is_empty() {
                 return self.token(Kind::End, 0);
             }
             let marker = if trims { 2 } else { 0 };
-            let inside = behind.get(2 + marker..).unwrap_or_default();
+            let inside = tail.get(2 + marker..).unwrap_or_default();
             if inside.starts_with("/*") {
                 self.at += 2 + marker;
                 if let Err(token) = self.comment(inside) {
@@ -180,11 +180,11 @@ impl<'t> Tokens<'t> {
     }
 
     fn comment(&mut self, text: &str) -> Result<(), Token<'t>> {
-        let Some((comment, behind)) = text.get(2..).unwrap_or_default().split_once("*/") else {
-            return Err(self.wrong("unclosed comment"));
+        let Some((comment, rest)) = text.get(2..).unwrap_or_default().split_once("*/") else {
+            return Err(self.fail("unclosed comment"));
         };
-        let Some((length, trims)) = closing(behind) else {
-            return Err(self.wrong("comment ends before closing delimiter"));
+        let Some((length, trims)) = closing(rest) else {
+            return Err(self.fail("comment ends before closing delimiter"));
         };
         self.at += comment.len() + 4 + length;
         self.trim(trims);
@@ -212,20 +212,20 @@ impl<'t> Tokens<'t> {
         let rest = self.rest();
         if let Some((length, trims)) = closing(rest) {
             if self.depth > 0 {
-                return self.wrong("unclosed left paren");
+                return self.fail("unclosed left paren");
             }
             return self.close(length, trims);
         }
         let mut characters = rest.chars();
         let Some(first) = characters.next() else {
-            return self.wrong("unclosed action");
+            return self.fail("unclosed action");
         };
         let second = characters.next();
         match first {
             _ if is_space(first) => self.space(rest),
             '=' => self.token(Kind::Assign, 1),
             ':' if second == Some('=') => self.token(Kind::Declare, 2),
-            ':' => self.wrong("expected :="),
+            ':' => self.fail("expected :="),
             '|' => self.token(Kind::Pipe, 1),
             '"' => self.quoted(rest, '"', Kind::Quoted, "unterminated quoted string"),
             '\'' => {
@@ -234,7 +234,7 @@ impl<'t> Tokens<'t> {
             }
             '`' => match rest.get(1..).and_then(|rest| rest.find('`')) {
                 Some(length) => self.token(Kind::RawText, length + 2),
-                None => self.wrong("unterminated raw quoted string"),
+                None => self.fail("unterminated raw quoted string"),
             },
             '$' => self.name(rest, Kind::Variable),
             '.' if second.is_some_and(|next| !next.is_ascii_digit()) => {
@@ -245,7 +245,7 @@ impl<'t> Tokens<'t> {
                 self.depth += 1;
                 self.token(Kind::LeftParen, 1)
             }
-            ')' if self.depth == 0 => self.wrong("unexpected right paren"),
+            ')' if self.depth == 0 => self.fail("unexpected right paren"),
             ')' => {
                 self.depth -= 1;
                 self.token(Kind::RightParen, 1)
@@ -253,8 +253,8 @@ impl<'t> Tokens<'t> {
             _ if is_word(first) => self.word(rest),
             ' '..='~' => self.token(Kind::Other, 1),
             other => {
-                let shown = code_point(other);
-                self.wrong(format!("unrecognized character in action: {shown}"))
+                let described = code_point(other);
+                self.fail(format!("unrecognized character in action: {described}"))
             }
         }
     }
@@ -278,14 +278,14 @@ impl<'t> Tokens<'t> {
                 _ => {}
             }
         }
-        self.wrong(unclosed)
+        self.fail(unclosed)
     }
 
     /// Lexes a field or variable after its first character.
     fn name(&mut self, rest: &'t str, kind: Kind) -> Token<'t> {
-        let behind = rest.get(1..).unwrap_or_default();
-        let length = word_length(behind);
-        if length == 0 && kind == Kind::Field && ends_word(behind) {
+        let tail = rest.get(1..).unwrap_or_default();
+        let length = word_length(tail);
+        if length == 0 && kind == Kind::Field && ends_word(tail) {
             return self.token(Kind::Dot, 1);
         }
         self.ended(rest, length + 1, kind)
@@ -304,10 +304,10 @@ impl<'t> Tokens<'t> {
 
     /// Returns a word of this length, if the next character may follow a word.
     fn ended(&mut self, rest: &str, length: usize, kind: Kind) -> Token<'t> {
-        let behind = rest.get(length..).unwrap_or_default();
-        match behind.chars().next() {
-            Some(next) if !ends_word(behind) => {
-                self.wrong(format!("bad character {}", code_point(next)))
+        let tail = rest.get(length..).unwrap_or_default();
+        match tail.chars().next() {
+            Some(next) if !ends_word(tail) => {
+                self.fail(format!("bad character {}", code_point(next)))
             }
             _ => self.token(kind, length),
         }
@@ -315,10 +315,10 @@ impl<'t> Tokens<'t> {
 
     fn number(&mut self, rest: &str) -> Token<'t> {
         let (length, is_number) = number_length(rest);
-        let behind = rest.get(length..).unwrap_or_default();
+        let tail = rest.get(length..).unwrap_or_default();
         let (mut length, mut is_number, mut kind) = (length, is_number, Kind::Number);
-        if is_number && behind.starts_with(['+', '-']) {
-            let (more, is_more) = number_length(behind);
+        if is_number && tail.starts_with(['+', '-']) {
+            let (more, is_more) = number_length(tail);
             length += more;
             let is_imaginary = rest.get(..length).is_some_and(|text| text.ends_with('i'));
             is_number = is_more && is_imaginary;
@@ -326,7 +326,7 @@ impl<'t> Tokens<'t> {
         }
         if !is_number {
             let text = rest.get(..length).unwrap_or_default();
-            return self.wrong(format!("bad number syntax: {text:?}"));
+            return self.fail(format!("bad number syntax: {text:?}"));
         }
         self.token(kind, length)
     }
@@ -343,8 +343,8 @@ fn closing(text: &str) -> Option<(usize, bool)> {
     if text.starts_with("}}") {
         return Some((2, false));
     }
-    let behind = text.strip_prefix(is_space)?;
-    behind.starts_with("-}}").then_some((4, true))
+    let rest = text.strip_prefix(is_space)?;
+    rest.starts_with("-}}").then_some((4, true))
 }
 
 fn word_length(text: &str) -> usize {
@@ -353,13 +353,13 @@ fn word_length(text: &str) -> usize {
 }
 
 /// Whether a word may end before this input.
-fn ends_word(behind: &str) -> bool {
-    match behind.chars().next() {
+fn ends_word(rest: &str) -> bool {
+    match rest.chars().next() {
         None => true,
         Some(next) => {
             is_space(next)
                 || matches!(next, '.' | ',' | '|' | ':' | ')' | '(')
-                || behind.starts_with("}}")
+                || rest.starts_with("}}")
         }
     }
 }
@@ -370,15 +370,15 @@ fn number_length(text: &str) -> (usize, bool) {
     const HEXADECIMAL: &str = "0123456789abcdefABCDEF_";
     let mut rest = text.strip_prefix(['+', '-']).unwrap_or(text);
     let mut digits = DECIMAL;
-    if let Some(behind) = rest.strip_prefix('0') {
-        rest = behind;
+    if let Some(tail) = rest.strip_prefix('0') {
+        rest = tail;
         for (marks, others) in [
             (['x', 'X'], HEXADECIMAL),
             (['o', 'O'], "01234567_"),
             (['b', 'B'], "01_"),
         ] {
-            if let Some(behind) = rest.strip_prefix(marks) {
-                (rest, digits) = (behind, others);
+            if let Some(tail) = rest.strip_prefix(marks) {
+                (rest, digits) = (tail, others);
                 break;
             }
         }
@@ -387,13 +387,13 @@ fn number_length(text: &str) -> (usize, bool) {
         *rest = rest.trim_start_matches(|character| digits.contains(character));
     };
     run(&mut rest, digits);
-    if let Some(behind) = rest.strip_prefix('.') {
-        rest = behind;
+    if let Some(tail) = rest.strip_prefix('.') {
+        rest = tail;
         run(&mut rest, digits);
     }
     for (of, marks) in [(DECIMAL, ['e', 'E']), (HEXADECIMAL, ['p', 'P'])] {
-        if let Some(behind) = rest.strip_prefix(marks).filter(|_| digits == of) {
-            rest = behind.strip_prefix(['+', '-']).unwrap_or(behind);
+        if let Some(tail) = rest.strip_prefix(marks).filter(|_| digits == of) {
+            rest = tail.strip_prefix(['+', '-']).unwrap_or(tail);
             run(&mut rest, DECIMAL);
         }
     }

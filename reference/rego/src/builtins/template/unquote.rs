@@ -10,14 +10,14 @@ pub(super) fn string(constant: &str) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(inside.len());
     let mut rest = inside;
     while !rest.is_empty() {
-        let (meant, behind) = character(rest, quote)?;
-        match meant {
+        let (value, tail) = character(rest, quote)?;
+        match value {
             CharValue::Byte(byte) => out.push(byte),
             CharValue::Code(code) => {
                 out.extend_from_slice(code.encode_utf8(&mut [0; 4]).as_bytes());
             }
         }
-        rest = behind;
+        rest = tail;
     }
     Some(out)
 }
@@ -38,7 +38,7 @@ pub(super) fn character(text: &str, quote: char) -> Option<(CharValue, &str)> {
     if first != '\\' {
         return Some((CharValue::Code(first), characters.as_str()));
     }
-    let meant = match characters.next()? {
+    let value = match characters.next()? {
         'a' => '\u{7}',
         'b' => '\u{8}',
         'f' => '\u{c}',
@@ -49,28 +49,28 @@ pub(super) fn character(text: &str, quote: char) -> Option<(CharValue, &str)> {
         '\\' => '\\',
         mark @ ('\'' | '"') if mark == quote => mark,
         'x' => {
-            let (code, behind) = digits(characters.as_str(), 2, 16)?;
-            return Some((CharValue::Byte(u8::try_from(code).ok()?), behind));
+            let (code, rest) = digits(characters.as_str(), 2, 16)?;
+            return Some((CharValue::Byte(u8::try_from(code).ok()?), rest));
         }
         '0'..='7' => {
-            let (code, behind) = digits(text.get(1..)?, 3, 8)?;
-            return Some((CharValue::Byte(u8::try_from(code).ok()?), behind));
+            let (code, rest) = digits(text.get(1..)?, 3, 8)?;
+            return Some((CharValue::Byte(u8::try_from(code).ok()?), rest));
         }
         mark @ ('u' | 'U') => {
             let count = if mark == 'u' { 4 } else { 8 };
-            let (code, behind) = digits(characters.as_str(), count, 16)?;
-            return Some((CharValue::Code(char::from_u32(code)?), behind));
+            let (code, rest) = digits(characters.as_str(), count, 16)?;
+            return Some((CharValue::Code(char::from_u32(code)?), rest));
         }
         _ => return None,
     };
-    Some((CharValue::Code(meant), characters.as_str()))
+    Some((CharValue::Code(value), characters.as_str()))
 }
 
 /// Parses a number of this many digits.
 fn digits(text: &str, count: usize, radix: u32) -> Option<(u32, &str)> {
-    let (digits, behind) = text.split_at_checked(count)?;
+    let (digits, rest) = text.split_at_checked(count)?;
     if !digits.chars().all(|digit| digit.is_digit(radix)) {
         return None;
     }
-    Some((u32::from_str_radix(digits, radix).ok()?, behind))
+    Some((u32::from_str_radix(digits, radix).ok()?, rest))
 }

@@ -99,7 +99,7 @@ fn call(
 }
 
 /// Evaluates an expression and formats its result as in the tables.
-fn shown(text: &str) -> String {
+fn evaluate(text: &str) -> String {
     let query = match parse_query(text) {
         Ok(query) => query,
         Err(errors) => return format!("? {errors}"),
@@ -128,7 +128,7 @@ fn shown(text: &str) -> String {
 #[test]
 fn calls_come_to_what_their_tables_say() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/calls");
-    let mut wrong = Vec::new();
+    let mut failures = Vec::new();
     let mut count = 0;
     for file in std::fs::read_dir(folder).expect("the tables are there") {
         let path = file.expect("a table").path();
@@ -142,17 +142,17 @@ fn calls_come_to_what_their_tables_say() {
                 panic!("{} ends without a result", path.display());
             };
             count += 1;
-            let got = shown(expression);
+            let got = evaluate(expression);
             if got != *expected {
-                wrong.push(format!("{expression}\n  wanted {expected}\n  got    {got}"));
+                failures.push(format!("{expression}\n  wanted {expected}\n  got    {got}"));
             }
         }
     }
     assert!(count > 0);
     assert!(
-        wrong.is_empty(),
+        failures.is_empty(),
         "{} of {count}\n{}",
-        wrong.len(),
-        wrong.join("\n")
+        failures.len(),
+        failures.join("\n")
     );
 }

@@ -19,9 +19,9 @@ fn broken(text: &str) -> Vec<String> {
         .filter(|at| text.is_char_boundary(*at))
     {
         let (start, rest) = text.split_at(at);
-        let behind = rest.get(1..).unwrap_or_default();
+        let tail = rest.get(1..).unwrap_or_default();
         all.push(start.to_owned());
-        all.extend(["A", "/", "{", "\u{0}", "ä"].map(|other| format!("{start}{other}{behind}")));
+        all.extend(["A", "/", "{", "\u{0}", "ä"].map(|other| format!("{start}{other}{tail}")));
     }
     if let Some((block, _)) = pem::next_block(text) {
         // The decoded bytes, one after the other.

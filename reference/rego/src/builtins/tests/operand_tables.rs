@@ -63,21 +63,21 @@ fn check(entry: &Value) -> Option<String> {
         }
         Err(other) => ("error", Some(Value::from(format!("{other:?}")))),
     };
-    let wanted = match (entry.get("result"), entry.get("error")) {
+    let expected = match (entry.get("result"), entry.get("error")) {
         (_, Some(error)) => ("error", Some(error.clone())),
         (Some(result), None) => ("result", Some(result.clone())),
         (None, None) => ("result", None),
     };
-    let show = |(kind, value): (&str, Option<Value>)| match value {
+    let describe = |(kind, value): (&str, Option<Value>)| match value {
         Some(value) => format!("{kind} {value}"),
         None => "undefined".to_owned(),
     };
-    (got != wanted).then(|| {
-        let shown: Vec<String> = operands.iter().map(ToString::to_string).collect();
-        let (got, wanted) = (show(got), show(wanted));
+    (got != expected).then(|| {
+        let operand_texts: Vec<String> = operands.iter().map(ToString::to_string).collect();
+        let (got, expected) = (describe(got), describe(expected));
         format!(
-            "{name}({})\n  wanted {wanted}\n  got    {got}",
-            shown.join(", ")
+            "{name}({})\n  wanted {expected}\n  got    {got}",
+            operand_texts.join(", ")
         )
     })
 }
@@ -86,7 +86,7 @@ fn check(entry: &Value) -> Option<String> {
 #[expect(clippy::expect_used, reason = "a test fails by panicking")]
 fn calls_answer_as_in_the_tables() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/builtins");
-    let mut wrong = Vec::new();
+    let mut failures = Vec::new();
     let mut checked = 0;
     for file in std::fs::read_dir(folder).expect("the tables' folder") {
         let path = file.expect("a table").path();
@@ -94,13 +94,13 @@ fn calls_answer_as_in_the_tables() {
         let table = from_json(&table).expect("a table is JSON");
         for entry in table.as_array().expect("a table is an array") {
             checked += 1;
-            wrong.extend(check(entry));
+            failures.extend(check(entry));
         }
     }
     assert!(
-        wrong.is_empty(),
+        failures.is_empty(),
         "{} of {checked}:\n{}",
-        wrong.len(),
-        wrong.join("\n")
+        failures.len(),
+        failures.join("\n")
     );
 }

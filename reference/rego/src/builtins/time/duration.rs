@@ -23,9 +23,9 @@ const MOST: i128 = 1 << 63;
 
 /// Number before a unit, and the rest of the input.
 struct Amount<'t> {
-    whole: &'t str,
+    integer: &'t str,
     fraction: &'t str,
-    behind: &'t str,
+    rest: &'t str,
 }
 
 impl<'t> Amount<'t> {
@@ -33,26 +33,28 @@ impl<'t> Amount<'t> {
     fn read(text: &'t str) -> Option<Self> {
         let digits =
             |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let (whole, behind) = text.split_at(digits(text));
-        let (fraction, behind) = match behind.strip_prefix('.') {
-            Some(behind) => behind.split_at(digits(behind)),
-            None => ("", behind),
+        let (integer, rest) = text.split_at(digits(text));
+        let (fraction, rest) = match rest.strip_prefix('.') {
+            Some(rest) => rest.split_at(digits(rest)),
+            None => ("", rest),
         };
-        let is_empty = whole.is_empty() && fraction.is_empty();
+        let is_empty = integer.is_empty() && fraction.is_empty();
         (!is_empty).then_some(Self {
-            whole,
+            integer,
             fraction,
-            behind,
+            rest,
         })
     }
 
     /// Returns the nanoseconds, if they do not overflow. Fractions are computed as floats.
     fn nanoseconds(&self, size: i128) -> Option<i128> {
-        let whole = match self.whole {
+        let integer = match self.integer {
             "" => 0,
             digits => digits.parse::<i128>().ok()?,
         };
-        let whole = whole.checked_mul(size).filter(|whole| *whole <= MOST)?;
+        let integer = integer
+            .checked_mul(size)
+            .filter(|integer| *integer <= MOST)?;
         let (mut part, mut scale) = (0i64, 1.0f64);
         for digit in self.fraction.bytes() {
             let more = part.checked_mul(10);
@@ -67,12 +69,12 @@ impl<'t> Amount<'t> {
             reason = "the digits behind the point count as a float, cut off at nanoseconds"
         )]
         let part = (part as f64 * (size as f64 / scale)) as i128;
-        Some(whole + part).filter(|sum| *sum <= MOST)
+        Some(integer + part).filter(|sum| *sum <= MOST)
     }
 
     /// Returns the product of the number and the hours of a unit, as a float in its shortest form.
     fn hours(&self, hours: f64) -> Option<String> {
-        let amount = format!("{}.{}", self.whole, self.fraction);
+        let amount = format!("{}.{}", self.integer, self.fraction);
         let amount: f64 = format!("0{amount}0").parse().ok()?;
         Some((amount * hours).to_string())
     }
@@ -103,11 +105,11 @@ fn is_extended(text: &str) -> bool {
             (None, Some(b'a'..=b'z')) => 1,
             _ => return false,
         };
-        let (name, behind) = unit.split_at(length);
+        let (name, tail) = unit.split_at(length);
         if digits.is_empty() || (hours(name).is_some() && digits.parse::<f64>().is_err()) {
             return false;
         }
-        rest = behind;
+        rest = tail;
     }
     true
 }
@@ -118,11 +120,11 @@ fn is_extended(text: &str) -> bool {
 /// When the string is not a valid duration.
 pub(super) fn parsed(text: &str) -> Result<i64, String> {
     let extended = text.contains(['d', 'w', 'y']);
-    let shown = match extended {
+    let rendered = match extended {
         true => quoted_bytes(text.as_bytes()),
         false => quoted(text),
     };
-    let invalid = || format!("time: invalid duration {shown}");
+    let invalid = || format!("time: invalid duration {rendered}");
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     if extended && !is_extended(unsigned) {
         return Err(invalid());
@@ -137,9 +139,13 @@ pub(super) fn parsed(text: &str) -> Result<i64, String> {
     let mut sum = 0i128;
     while !rest.is_empty() {
         let amount = Amount::read(rest).ok_or_else(invalid)?;
-        let end = amount.behind.find(|c: char| c == '.' || c.is_ascii_digit());
-        let (name, behind) = amount.behind.split_at(end.unwrap_or(amount.behind.len()));
-        if !amount.whole.is_empty() && !amount.whole.parse().is_ok_and(|whole: i128| whole <= MOST)
+        let end = amount.rest.find(|c: char| c == '.' || c.is_ascii_digit());
+        let (name, tail) = amount.rest.split_at(end.unwrap_or(amount.rest.len()));
+        if !amount.integer.is_empty()
+            && !amount
+                .integer
+                .parse()
+                .is_ok_and(|integer: i128| integer <= MOST)
         {
             return Err(invalid());
         }
@@ -152,18 +158,18 @@ pub(super) fn parsed(text: &str) -> Result<i64, String> {
             }
             (Some(size), None) => amount.nanoseconds(size),
             (None, None) if name.is_empty() => {
-                return Err(format!("time: missing unit in duration {shown}"));
+                return Err(format!("time: missing unit in duration {rendered}"));
             }
             (None, None) => {
                 let name = quoted(name);
-                return Err(format!("time: unknown unit {name} in duration {shown}"));
+                return Err(format!("time: unknown unit {name} in duration {rendered}"));
             }
         };
         sum += part.ok_or_else(invalid)?;
         if sum > MOST {
             return Err(invalid());
         }
-        rest = behind;
+        rest = tail;
     }
     let sum = if text.starts_with('-') { -sum } else { sum };
     i64::try_from(sum).map_err(|_| invalid())

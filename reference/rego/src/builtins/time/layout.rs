@@ -181,8 +181,8 @@ pub(super) fn first(layout: &str) -> Option<(&str, &str, Part, &str)> {
     layout.char_indices().find_map(|(at, character)| {
         let (before, rest) = layout.split_at(at);
         let found = |length: usize, part| {
-            let (text, behind) = rest.split_at(length);
-            Some((before, text, part, behind))
+            let (text, tail) = rest.split_at(length);
+            Some((before, text, part, tail))
         };
         if let '.' | ',' = character {
             return fraction(rest).and_then(|(length, part)| found(length, part));
@@ -190,13 +190,13 @@ pub(super) fn first(layout: &str) -> Option<(&str, &str, Part, &str)> {
         // After one blank, the year is not a day.
         if rest.starts_with("_2006") {
             let (before, rest) = layout.split_at(at + 1);
-            let (text, behind) = rest.split_at(4);
-            return Some((before, text, Part::Year, behind));
+            let (text, tail) = rest.split_at(4);
+            return Some((before, text, Part::Year, tail));
         }
         let (text, part) = PARTS.iter().find(|(text, _)| rest.starts_with(text))?;
-        let behind = rest.get(text.len()..).unwrap_or_default();
+        let tail = rest.get(text.len()..).unwrap_or_default();
         // `Janet` and `Monument` are ordinary words.
-        let word = behind.starts_with(|c: char| c.is_ascii_lowercase());
+        let word = tail.starts_with(|c: char| c.is_ascii_lowercase());
         if word && matches!(part, Part::MonthShort | Part::WeekdayShort) {
             return None;
         }
@@ -207,13 +207,13 @@ pub(super) fn first(layout: &str) -> Option<(&str, &str, Part, &str)> {
 /// Parses a point or comma followed by zeros or nines, and no other digit.
 fn fraction(text: &str) -> Option<(usize, Part)> {
     let comma = text.starts_with(',');
-    let behind = text.get(1..)?;
-    let digit = behind
+    let rest = text.get(1..)?;
+    let digit = rest
         .chars()
         .next()
         .filter(|digit| matches!(digit, '0' | '9'))?;
-    let digits = behind.len() - behind.trim_start_matches(digit).len();
-    let end = behind.get(digits..).unwrap_or_default();
+    let digits = rest.len() - rest.trim_start_matches(digit).len();
+    let end = rest.get(digits..).unwrap_or_default();
     if end.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
@@ -268,16 +268,16 @@ pub(super) fn formatted(time: &Moment, layout: &str) -> String {
     let local = time.local();
     let mut out = String::new();
     let mut rest = layout;
-    while let Some((before, _, part, behind)) = first(rest) {
+    while let Some((before, _, part, tail)) = first(rest) {
         out.push_str(before);
-        out.push_str(&shown(time, &local, part));
-        rest = behind;
+        out.push_str(&format_part(time, &local, part));
+        rest = tail;
     }
     out.push_str(rest);
     out
 }
 
-fn filled(number: u32, fill: Fill, width: usize) -> String {
+fn pad(number: u32, fill: Fill, width: usize) -> String {
     match fill {
         Fill::None => number.to_string(),
         Fill::Zero => format!("{number:0width$}"),
@@ -285,20 +285,20 @@ fn filled(number: u32, fill: Fill, width: usize) -> String {
     }
 }
 
-fn shown(time: &Moment, local: &NaiveDateTime, part: Part) -> String {
+fn format_part(time: &Moment, local: &NaiveDateTime, part: Part) -> String {
     let short = |name: &str| name.get(..3).unwrap_or(name).to_owned();
     match part {
         Part::MonthName => month(local).to_owned(),
         Part::MonthShort => short(month(local)),
-        Part::Month(fill) => filled(local.month(), fill, 2),
+        Part::Month(fill) => pad(local.month(), fill, 2),
         Part::WeekdayName => weekday(local.weekday()).to_owned(),
         Part::WeekdayShort => short(weekday(local.weekday())),
-        Part::Day(fill) => filled(local.day(), fill, 2),
-        Part::YearDay(fill) => filled(local.ordinal(), fill, 3),
-        Part::Hour => filled(local.hour(), Fill::Zero, 2),
-        Part::Hour12(fill) => filled(local.hour12().1, fill, 2),
-        Part::Minute(fill) => filled(local.minute(), fill, 2),
-        Part::Second(fill) => filled(local.second(), fill, 2),
+        Part::Day(fill) => pad(local.day(), fill, 2),
+        Part::YearDay(fill) => pad(local.ordinal(), fill, 3),
+        Part::Hour => pad(local.hour(), Fill::Zero, 2),
+        Part::Hour12(fill) => pad(local.hour12().1, fill, 2),
+        Part::Minute(fill) => pad(local.minute(), fill, 2),
+        Part::Second(fill) => pad(local.second(), fill, 2),
         Part::Year => format!("{:04}", local.year()),
         Part::YearShort => format!("{:02}", local.year().rem_euclid(100)),
         Part::Half { upper } => {
@@ -329,14 +329,14 @@ fn shown(time: &Moment, local: &NaiveDateTime, part: Part) -> String {
         } => {
             let mark = if comma { "," } else { "." };
             let nanoseconds = format!("{:09}", local.nanosecond());
-            let mut shown = nanoseconds.get(..digits).unwrap_or(&nanoseconds);
+            let mut fraction = nanoseconds.get(..digits).unwrap_or(&nanoseconds);
             if trimmed {
-                shown = shown.trim_end_matches('0');
-                if shown.is_empty() {
+                fraction = fraction.trim_end_matches('0');
+                if fraction.is_empty() {
                     return String::new();
                 }
             }
-            format!("{mark}{shown}")
+            format!("{mark}{fraction}")
         }
     }
 }

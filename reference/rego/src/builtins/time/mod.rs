@@ -141,6 +141,6 @@ fn parse_rfc3339(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
 }
 
 /// Whether a string is a time in a layout.
-pub(super) fn fits(layout: &str, text: &str) -> bool {
+pub(super) fn matches(layout: &str, text: &str) -> bool {
     parse::parsed(layout, text).is_ok()
 }

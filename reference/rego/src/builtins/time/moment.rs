@@ -55,16 +55,16 @@ impl Moment {
 pub(super) fn at(zone: Tz, local: NaiveDateTime) -> Option<i64> {
     let (local, weeks) = known(local);
     let found = zone.from_local_datetime(&local);
-    let there = match found.earliest() {
-        Some(there) => there.naive_utc(),
+    let instant = match found.earliest() {
+        Some(instant) => instant.naive_utc(),
         None => {
             let before = local.checked_sub_signed(TimeDelta::try_hours(24)?)?;
             let offset = zone.from_local_datetime(&before).earliest()?;
             local.checked_sub_offset(offset.offset().fix())?
         }
     };
-    let there = there.checked_add_signed(weeks)?;
-    Utc.from_utc_datetime(&there).timestamp_nanos_opt()
+    let instant = instant.checked_add_signed(weeks)?;
+    Utc.from_utc_datetime(&instant).timestamp_nanos_opt()
 }
 
 /// First year without daylight saving changes in the time zone table.
@@ -83,11 +83,11 @@ fn known(time: NaiveDateTime) -> (NaiveDateTime, TimeDelta) {
     }
     let month = if time.month() < 3 { 1 } else { 3 };
     let first = |year: i32| NaiveDate::from_ymd_opt(year, month, 1);
-    let stands = |year: i32| {
-        let (there, here) = (first(year)?, first(time.year())?);
-        (there.weekday() == here.weekday()).then(|| here.signed_duration_since(there))
+    let weeks_to = |year: i32| {
+        let (known_start, start) = (first(year)?, first(time.year())?);
+        (known_start.weekday() == start.weekday()).then(|| start.signed_duration_since(known_start))
     };
-    let Some(weeks) = STANDING.into_iter().find_map(stands) else {
+    let Some(weeks) = STANDING.into_iter().find_map(weeks_to) else {
         return (time, TimeDelta::zero());
     };
     match time.checked_sub_signed(weeks) {
@@ -109,10 +109,14 @@ fn unknown(name: &str) -> Failure {
 
 /// Parses an operand: nanoseconds alone, or with a zone and a layout.
 pub(super) fn moment(operands: &[Value], position: usize) -> Result<(Moment, &str), Failure> {
-    let whole = any(operands, position);
-    let wrong = || {
+    let operand = any(operands, position);
+    let invalid = || {
         // Messages name operand 1 for any operand.
-        mistyped(1, "either number (ns) or [number (ns), string (tz)]", whole)
+        mistyped(
+            1,
+            "either number (ns) or [number (ns), string (tz)]",
+            operand,
+        )
     };
     let string = |value: &'_ Value| -> Result<(), Failure> {
         match value {
@@ -121,10 +125,10 @@ pub(super) fn moment(operands: &[Value], position: usize) -> Result<(Moment, &st
             other => Err(mistyped(1, "string", other)),
         }
     };
-    let (number, zone, layout) = match whole {
+    let (number, zone, layout) = match operand {
         Value::Array(items) => {
             let Some(number) = items.first() else {
-                return Err(wrong());
+                return Err(invalid());
             };
             if !matches!(number, Value::Number(_)) {
                 return Err(mistyped(1, "number", number));
@@ -139,7 +143,7 @@ pub(super) fn moment(operands: &[Value], position: usize) -> Result<(Moment, &st
             (number, text(1), text(2))
         }
         number @ Value::Number(_) => (number, "", ""),
-        _ => return Err(wrong()),
+        _ => return Err(invalid()),
     };
     let zone = match zone {
         "" | "UTC" | "Local" => Tz::UTC,
@@ -149,11 +153,11 @@ pub(super) fn moment(operands: &[Value], position: usize) -> Result<(Moment, &st
         },
     };
     let Value::Number(number) = number else {
-        return Err(wrong());
+        return Err(invalid());
     };
     let nanoseconds = number
         .to_integer()?
-        .and_then(|whole| i64::try_from(whole).ok());
+        .and_then(|integer| i64::try_from(integer).ok());
     match nanoseconds {
         Some(nanoseconds) => Ok((Moment { nanoseconds, zone }, layout)),
         None => refuse("timestamp too big"),

@@ -38,31 +38,31 @@ enum Wrong {
 /// When the string does not match the layout.
 pub(super) fn parsed(layout: &str, text: &str) -> Result<Option<i64>, String> {
     let mut read = ParsedFields::default();
-    let (mut wanted, mut rest) = (layout, text);
-    let shown = quoted(text);
+    let (mut layout_rest, mut rest) = (layout, text);
+    let rendered = quoted(text);
     let cannot = |found: &[u8], part: &str| {
         let (layout, found, part) = (quoted(layout), quoted(found), quoted(part));
-        format!("parsing time {shown} as {layout}: cannot parse {found} as {part}")
+        format!("parsing time {rendered} as {layout}: cannot parse {found} as {part}")
     };
-    while let Some((before, part_text, part, behind)) = first(wanted) {
+    while let Some((before, part_text, part, tail)) = first(layout_rest) {
         rest = skipped(rest, before).map_err(|found| cannot(found, before))?;
         let start = rest;
-        rest = match read.part(part, rest, behind) {
+        rest = match read.part(part, rest, tail) {
             Ok(rest) => rest,
             Err(Wrong::Other) => return Err(cannot(start.as_bytes(), part_text)),
             Err(Wrong::Range(name)) => {
-                return Err(format!("parsing time {shown}: {name} out of range"));
+                return Err(format!("parsing time {rendered}: {name} out of range"));
             }
         };
-        wanted = behind;
+        layout_rest = tail;
     }
-    rest = skipped(rest, wanted).map_err(|found| cannot(found, wanted))?;
+    rest = skipped(rest, layout_rest).map_err(|found| cannot(found, layout_rest))?;
     if !rest.is_empty() {
         let extra = quoted(rest);
-        return Err(format!("parsing time {shown}: extra text: {extra}"));
+        return Err(format!("parsing time {rendered}: extra text: {extra}"));
     }
     read.time()
-        .map_err(|wrong| format!("parsing time {shown}: {wrong}"))
+        .map_err(|error| format!("parsing time {rendered}: {error}"))
 }
 
 /// Skips literal characters. Spaces match any number of spaces.
@@ -81,7 +81,9 @@ fn skipped<'t>(mut text: &'t str, mut prefix: &str) -> Result<&'t str, &'t [u8]>
         }
         let Some(rest) = text.strip_prefix(character) else {
             let pairs = text.bytes().zip(prefix.bytes());
-            let same = pairs.take_while(|(found, wanted)| found == wanted).count();
+            let same = pairs
+                .take_while(|(found, expected)| found == expected)
+                .count();
             return Err(text.as_bytes().get(same..).unwrap_or_default());
         };
         text = rest;
@@ -143,15 +145,15 @@ const OFFSET_PARTS: [(i64, &str); 3] = [
     (60, "time zone offset second"),
 ];
 
-fn within(number: i64, most: i64, name: &'static str) -> Result<i64, Wrong> {
-    if number > most {
+fn within(number: i64, maximum: i64, name: &'static str) -> Result<i64, Wrong> {
+    if number > maximum {
         return Err(Wrong::Range(name));
     }
     Ok(number)
 }
 
 impl ParsedFields {
-    fn part<'t>(&mut self, part: Part, text: &'t str, behind: &str) -> Result<&'t str, Wrong> {
+    fn part<'t>(&mut self, part: Part, text: &'t str, following: &str) -> Result<&'t str, Wrong> {
         let rest = match part {
             Part::Year => {
                 let (year, rest) = digits(text, 4)?;
@@ -221,7 +223,7 @@ impl ParsedFields {
             Part::Second(fill) => {
                 let (second, rest) = two(text, fill == Fill::Zero)?;
                 self.second = within(second, 59, "second")?;
-                self.unasked_fraction(rest, behind)
+                self.skip_fraction(rest, following)
             }
             Part::Half { upper } => {
                 let (half, rest) = text.split_at_checked(2).ok_or(Wrong::Other)?;
@@ -261,8 +263,8 @@ impl ParsedFields {
     }
 
     /// Parses a fraction of a second that the layout does not contain.
-    fn unasked_fraction<'t>(&mut self, text: &'t str, behind: &str) -> &'t str {
-        match first(behind) {
+    fn skip_fraction<'t>(&mut self, text: &'t str, following: &str) -> &'t str {
+        match first(following) {
             Some((_, _, Part::Fraction { .. }, _)) => text,
             _ => self.fraction(text),
         }
@@ -309,13 +311,13 @@ impl ParsedFields {
         // As in Go, a part that is out of range is reported before other defects.
         let mut parts = [0; 3];
         let (mut out_of_range, mut is_valid) = (None, true);
-        for ((part, start), (most, name)) in parts.iter_mut().zip(starts).zip(OFFSET_PARTS) {
+        for ((part, start), (maximum, name)) in parts.iter_mut().zip(starts).zip(OFFSET_PARTS) {
             let Ok((number, _)) = digits(offset.get(start..).unwrap_or_default(), 2) else {
                 is_valid = false;
                 break;
             };
             *part = number;
-            if number > most {
+            if number > maximum {
                 out_of_range = Some(name);
             }
         }
@@ -363,10 +365,10 @@ impl ParsedFields {
     /// Skips signed hours, which are only part of a zone name.
     fn skip_hours(text: &str) -> Option<&str> {
         let hours = text.strip_prefix(['+', '-'])?;
-        let behind = hours.trim_start_matches(|c: char| c.is_ascii_digit());
-        let digits = hours.get(..hours.len() - behind.len())?;
+        let rest = hours.trim_start_matches(|c: char| c.is_ascii_digit());
+        let digits = hours.get(..hours.len() - rest.len())?;
         digits.parse::<u32>().ok().filter(|hours| *hours <= 23)?;
-        Some(behind)
+        Some(rest)
     }
 
     /// Returns the nanoseconds since 1970, if they are in range.
@@ -393,8 +395,8 @@ impl ParsedFields {
         };
         Ok(time.and_then(|time| {
             let seconds = Utc.from_utc_datetime(&time).timestamp() - offset;
-            let whole = i128::from(seconds) * 1_000_000_000 + i128::from(self.nanosecond);
-            i64::try_from(whole).ok()
+            let nanoseconds = i128::from(seconds) * 1_000_000_000 + i128::from(self.nanosecond);
+            i64::try_from(nanoseconds).ok()
         }))
     }
 

@@ -10,7 +10,7 @@ use crate::syntax::{Connective, Expr, ExprTerms, Logic, Operand, Rule, Term, Ter
 use crate::value::Text;
 
 /// Maximum number of alternatives for a rule; if `or` creates more, it is ignored.
-const MAX_WAYS: usize = 32;
+const MAX_ALTERNATIVES: usize = 32;
 
 /// Returns the alternatives for a rule (several only if it has `or`) and its key conditions.
 pub(super) fn rule(rule: &Rule, root: &Node) -> (Vec<Conjunction<IndexKey>>, Vec<Key<IndexKey>>) {
@@ -27,14 +27,14 @@ pub(super) fn rule(rule: &Rule, root: &Node) -> (Vec<Conjunction<IndexKey>>, Vec
         keys: Vec::new(),
     };
     reader.body(&rule.body);
-    (reader.ways(), reader.keys)
+    (reader.take_alternatives(), reader.keys)
 }
 
 /// Returns the number of leading expressions of the body that the rule's only alternative implies:
 /// equations of parts of the input with constants. If a part is compared twice, one of the values
 /// suffices.
-pub(super) fn proven(rule: &Rule, ways: &[Conjunction<IndexKey>]) -> usize {
-    let [way] = ways else {
+pub(super) fn implied_expressions(rule: &Rule, alternatives: &[Conjunction<IndexKey>]) -> usize {
+    let [alternative] = alternatives else {
         return 0;
     };
     let is_proven = |expr: &&Expr| {
@@ -42,13 +42,13 @@ pub(super) fn proven(rule: &Rule, ways: &[Conjunction<IndexKey>]) -> usize {
         is_plain
             && is_equality(expr)
             && matches!(sides, [left, right]
-                if is_tested(way, left, right) || is_tested(way, right, left))
+                if is_tested(alternative, left, right) || is_tested(alternative, right, left))
     };
     rule.body.iter().take_while(is_proven).count()
 }
 
 /// Whether the index tests for a part of the input exactly that it has this value.
-fn is_tested(way: &Conjunction<IndexKey>, part: &Term, value: &Term) -> bool {
+fn is_tested(alternative: &Conjunction<IndexKey>, part: &Term, value: &Term) -> bool {
     let (TermValue::Ref(reference), true) = (&part.value, is_scalar(value)) else {
         return false;
     };
@@ -67,7 +67,7 @@ fn is_tested(way: &Conjunction<IndexKey>, part: &Term, value: &Term) -> bool {
         _ => false,
     };
     as_var(head).is_some_and(|head| &*head.0 == "input")
-        && way.iter().any(|(subject, tests)| {
+        && alternative.iter().any(|(subject, tests)| {
             is_part(subject) && matches!(tests.as_slice(), [test] if is_value(test))
         })
 }
@@ -117,14 +117,16 @@ impl<'r> Reader<'r> {
         match logic.connective {
             Connective::Not => {}
             Connective::And => {
-                let ways: Vec<_> = operands.map(|operand| self.operand(operand)).collect();
-                ways.into_iter().for_each(|ways| self.require(ways));
+                let alternatives: Vec<_> = operands.map(|operand| self.operand(operand)).collect();
+                alternatives
+                    .into_iter()
+                    .for_each(|alternatives| self.require(alternatives));
             }
             Connective::Or => {
-                let ways: Vec<_> = operands.map(|operand| self.operand(operand)).collect();
+                let alternatives: Vec<_> = operands.map(|operand| self.operand(operand)).collect();
                 // An alternative that any input satisfies restricts nothing.
-                if !ways.iter().any(Vec::is_empty) {
-                    self.require(ways.into_iter().flatten().collect());
+                if !alternatives.iter().any(Vec::is_empty) {
+                    self.require(alternatives.into_iter().flatten().collect());
                 }
             }
         }
@@ -138,42 +140,42 @@ impl<'r> Reader<'r> {
         let choices = std::mem::take(&mut self.choices);
         let keys = self.keys.len();
         deep(|| self.body(&operand.body));
-        let mut ways = self.ways();
+        let mut alternatives = self.take_alternatives();
         (self.constants, self.aliases) = (constants, aliases);
         (self.found, self.choices) = (found, choices);
         self.keys.truncate(keys);
-        if matches!(ways.as_slice(), [only] if only.is_empty()) {
-            ways.clear();
+        if matches!(alternatives.as_slice(), [only] if only.is_empty()) {
+            alternatives.clear();
         }
-        ways
+        alternatives
     }
 
-    fn require(&mut self, mut ways: Vec<Conjunction<IndexKey>>) {
-        if ways.len() > 1 {
-            self.choices.push(ways);
-        } else if let Some(only) = ways.pop() {
+    fn require(&mut self, mut alternatives: Vec<Conjunction<IndexKey>>) {
+        if alternatives.len() > 1 {
+            self.choices.push(alternatives);
+        } else if let Some(only) = alternatives.pop() {
             add_all(&mut self.found, only);
         }
     }
 
     /// Returns all combinations of the alternatives found.
-    fn ways(&mut self) -> Vec<Conjunction<IndexKey>> {
+    fn take_alternatives(&mut self) -> Vec<Conjunction<IndexKey>> {
         let found = std::mem::take(&mut self.found);
-        let mut ways = vec![found.clone()];
+        let mut alternatives = vec![found.clone()];
         for choice in std::mem::take(&mut self.choices) {
-            if ways.len() * choice.len() > MAX_WAYS {
+            if alternatives.len() * choice.len() > MAX_ALTERNATIVES {
                 return vec![found];
             }
-            let both = ways.iter().flat_map(|way| {
+            let both = alternatives.iter().flat_map(|alternative| {
                 choice.iter().map(|chosen| {
-                    let mut way = way.clone();
-                    add_all(&mut way, chosen.clone());
-                    way
+                    let mut alternative = alternative.clone();
+                    add_all(&mut alternative, chosen.clone());
+                    alternative
                 })
             });
-            ways = both.collect();
+            alternatives = both.collect();
         }
-        ways
+        alternatives
     }
 
     fn expr(&mut self, expr: &'r Expr) {
@@ -444,10 +446,10 @@ impl<'r> Reader<'r> {
 }
 
 /// Adds a test. A comparison of a subject implies that it is defined.
-fn add(way: &mut Conjunction<IndexKey>, subject: IndexKey, test: Test) {
-    let found = way.iter_mut().find(|(other, _)| *other == subject);
+fn add(alternative: &mut Conjunction<IndexKey>, subject: IndexKey, test: Test) {
+    let found = alternative.iter_mut().find(|(other, _)| *other == subject);
     match found {
-        None => way.push((subject, vec![test])),
+        None => alternative.push((subject, vec![test])),
         Some((_, tests)) => match (tests.as_slice(), &test) {
             ([Test::Defined], _) => *tests = vec![test],
             (_, Test::Defined) => {}
@@ -456,10 +458,10 @@ fn add(way: &mut Conjunction<IndexKey>, subject: IndexKey, test: Test) {
     }
 }
 
-fn add_all(way: &mut Conjunction<IndexKey>, more: Conjunction<IndexKey>) {
+fn add_all(alternative: &mut Conjunction<IndexKey>, more: Conjunction<IndexKey>) {
     for (subject, tests) in more {
         for test in tests {
-            add(way, subject.clone(), test);
+            add(alternative, subject.clone(), test);
         }
     }
 }

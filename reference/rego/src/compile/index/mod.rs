@@ -83,10 +83,10 @@ struct Entry {
     rule: usize,
     branch: usize,
     /// Alternatives, of which one must be satisfied.
-    ways: Vec<Conjunction<usize>>,
+    alternatives: Vec<Conjunction<usize>>,
     /// Additional key conditions.
     keys: Vec<Key<usize>>,
-    gives: KnownValue,
+    value: KnownValue,
     /// Number of leading expressions of the rule's body that its only alternative implies.
     proven: usize,
 }
@@ -138,7 +138,7 @@ impl RuleSet {
     /// Whether the index exists, and scans at most this number of rules per lookup.
     pub(crate) fn is_ready(&self, most: usize) -> bool {
         let index = self.index.get();
-        index.is_some_and(|index| index.breadth() <= most)
+        index.is_some_and(|index| index.scan_length() <= most)
     }
 }
 
@@ -154,15 +154,15 @@ impl Index {
                     let next = subjects.len();
                     *subjects.entry(subject).or_insert(next)
                 };
-                let (ways, keys) = extract::rule(rule, root);
-                let proven = extract::proven(rule, &ways);
-                let ways = ways.into_iter().map(|way| {
-                    let tests = way.into_iter();
+                let (alternatives, keys) = extract::rule(rule, root);
+                let proven = extract::implied_expressions(rule, &alternatives);
+                let alternatives = alternatives.into_iter().map(|alternative| {
+                    let tests = alternative.into_iter();
                     tests
                         .map(|(subject, tests)| (number(subject), tests))
                         .collect()
                 });
-                let ways = ways.collect();
+                let alternatives = alternatives.collect();
                 let keys = keys.into_iter().map(|Key { key, collection }| Key {
                     key: number(key),
                     collection: number(collection),
@@ -170,9 +170,9 @@ impl Index {
                 entries.push(Entry {
                     rule: position,
                     branch,
-                    ways,
+                    alternatives,
                     keys: keys.collect(),
-                    gives: gives(rule),
+                    value: known_value(rule),
                     proven,
                 });
             }
@@ -181,12 +181,12 @@ impl Index {
         ordered.sort_by_key(|(_, number)| *number);
         let primary = Primary::new(&entries, ordered.len());
         let same = entries.windows(2).all(|pair| match pair {
-            [left, right] => left.gives == right.gives,
+            [left, right] => left.value == right.value,
             _ => true,
         });
         let various = entries
             .iter()
-            .any(|entry| entry.gives == KnownValue::Various);
+            .any(|entry| entry.value == KnownValue::Various);
         Self {
             subjects: ordered.into_iter().map(|(subject, _)| subject).collect(),
             entries,
@@ -198,16 +198,16 @@ impl Index {
     /// Whether some rule has a constant value, so that one candidate may be enough.
     pub(crate) fn has_constants(&self) -> bool {
         let mut entries = self.entries.iter();
-        entries.any(|entry| entry.gives != KnownValue::Various)
+        entries.any(|entry| entry.value != KnownValue::Various)
     }
 
     /// Whether one rule is enough, whichever rules are candidates.
-    pub(crate) fn one_is_enough(&self) -> bool {
+    pub(crate) fn one_rule_suffices(&self) -> bool {
         !self.needs_all
     }
 
     /// Returns the number of rules that each lookup scans.
-    pub(crate) fn breadth(&self) -> usize {
+    pub(crate) fn scan_length(&self) -> usize {
         match &self.primary {
             Some(primary) => primary.others.len(),
             None => self.entries.len(),
@@ -228,19 +228,22 @@ impl Index {
             resolve,
             is_vague: false,
         };
-        let mut gives: Option<&KnownValue> = None;
+        let mut common_value: Option<&KnownValue> = None;
         let mut early_exit = true;
         let mut keep = |known: &mut ResolvedKeys<'_, 'v, _>, entry: usize| {
             let Some(entry) = self.entries.get(entry) else {
                 return;
             };
-            let is_open = entry.ways.iter().any(|way| known.allow(way));
+            let is_open = entry
+                .alternatives
+                .iter()
+                .any(|alternative| known.allow(alternative));
             if !is_open || self.needs_all && !known.has(&entry.keys) {
                 return;
             }
-            let same = gives.is_none_or(|gives| *gives == entry.gives);
-            early_exit &= same && entry.gives != KnownValue::Various;
-            gives = Some(&entry.gives);
+            let same = common_value.is_none_or(|common_value| *common_value == entry.value);
+            early_exit &= same && entry.value != KnownValue::Various;
+            common_value = Some(&entry.value);
             take(Match {
                 rule: entry.rule,
                 branch: entry.branch,
@@ -293,12 +296,14 @@ struct ResolvedKeys<'i, 'v, R> {
 
 impl<'v, R: Fn(&IndexKey) -> Resolved<'v>> ResolvedKeys<'_, 'v, R> {
     /// Whether a test of each subject is satisfied.
-    fn allow(&mut self, way: &Conjunction<usize>) -> bool {
-        way.iter().all(|(subject, tests)| match self.get(*subject) {
-            Resolved::Unknown => true,
-            Resolved::Undefined => false,
-            Resolved::Value(value) => tests.iter().any(|test| test.holds(value)),
-        })
+    fn allow(&mut self, alternative: &Conjunction<usize>) -> bool {
+        alternative
+            .iter()
+            .all(|(subject, tests)| match self.get(*subject) {
+                Resolved::Unknown => true,
+                Resolved::Undefined => false,
+                Resolved::Value(value) => tests.iter().any(|test| test.holds(value)),
+            })
     }
 
     /// Whether each key exists, as far as it is known.
@@ -382,7 +387,7 @@ impl Primary {
 
 /// Returns the subjects that an entry with one alternative compares only with constants.
 fn equalities(entry: &Entry) -> impl Iterator<Item = (usize, Vec<&Value>)> {
-    let only = match entry.ways.as_slice() {
+    let only = match entry.alternatives.as_slice() {
         [only] => only.as_slice(),
         _ => &[],
     };
@@ -430,17 +435,17 @@ fn are_items(items: &[Option<Value>], value: &Value) -> bool {
 }
 
 /// Whether a string, or one of several, satisfies a predicate.
-fn any_text(value: &Value, wanted: impl Fn(&[u8]) -> bool) -> bool {
-    let is_wanted = |value: &Value| value.as_bytes().is_some_and(&wanted);
+fn any_text(value: &Value, matches_bytes: impl Fn(&[u8]) -> bool) -> bool {
+    let is_match = |value: &Value| value.as_bytes().is_some_and(&matches_bytes);
     match value {
-        Value::Array(items) => items.iter().any(is_wanted),
-        Value::Set(items) => items.iter().any(is_wanted),
-        Value::Object(members) => members.values().any(is_wanted),
-        text => is_wanted(text),
+        Value::Array(items) => items.iter().any(is_match),
+        Value::Set(items) => items.iter().any(is_match),
+        Value::Object(members) => members.values().any(is_match),
+        text => is_match(text),
     }
 }
 
-fn gives(rule: &Rule) -> KnownValue {
+fn known_value(rule: &Rule) -> KnownValue {
     let head = &rule.head;
     let is_part = head.args.is_empty() && (head.key.is_some() || head.reference.len() > 1);
     match &head.value {

@@ -11,7 +11,7 @@ impl Locals<'_> {
     /// scope, but not those in a `not` that is an expression.
     pub(super) fn logic(&mut self, expr: &mut Expr, is_operand: bool) {
         deep(|| {
-            let mistakes = self.found.len();
+            let error_count = self.found.len();
             let ExprTerms::Logic(logic) = &mut expr.terms else {
                 return;
             };
@@ -26,7 +26,7 @@ impl Locals<'_> {
                 self.scope_of(negated);
                 // As with `every`, declarations of the scope also shadow variables in the part of
                 // the body that precedes them.
-                let is_wrong = self.found.len() > mistakes && self.repeats < MAX_REPEATS;
+                let is_wrong = self.found.len() > error_count && self.repeats < MAX_REPEATS;
                 let body = ALL.of_body(&negated.body);
                 if is_wrong || body.into_iter().any(|var| self.declares(var)) {
                     self.again(&mut negated.body);
@@ -49,13 +49,13 @@ impl Locals<'_> {
                     self.declares_nothing(operand, *connective);
                 }
             }
-            if self.found.len() > mistakes {
+            if self.found.len() > error_count {
                 return;
             }
             for operand in operands.iter_mut().filter(|operand| !operand.explicit) {
-                let plain = |expr: &&mut Expr| !matches!(expr.terms, ExprTerms::Logic(_));
-                for expr in operand.body.iter_mut().filter(plain) {
-                    self.plain(expr);
+                let is_not_logic = |expr: &&mut Expr| !matches!(expr.terms, ExprTerms::Logic(_));
+                for expr in operand.body.iter_mut().filter(is_not_logic) {
+                    self.expr_without_declarations(expr);
                 }
             }
             for with in &mut expr.with {

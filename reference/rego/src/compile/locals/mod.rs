@@ -7,7 +7,7 @@ mod terms;
 
 use self::scopes::{Kind, Scopes};
 use super::names::{Names, expression};
-use super::vars::{ALL, NEEDED, Scan, declared, is_local, push, shown, steps};
+use super::vars::{ALL, NEEDED, Scan, declared, display_name, is_local, push, steps};
 use super::{CompilationUnit, Diagnostics, ModuleSet, QueryUnit};
 use crate::error::{Code, LanguageError};
 use crate::hash::HashSet;
@@ -103,7 +103,7 @@ impl<'n> Locals<'n> {
             }
             self.scopes = parameters.clone();
             self.finish();
-            self.alone(rule);
+            self.rule_without_else(rule);
             next = rule.else_rule.as_deref_mut();
         }
         self.finish();
@@ -145,7 +145,7 @@ impl<'n> Locals<'n> {
     }
 
     /// Rewrites a rule without its `else`.
-    fn alone(&mut self, rule: &mut Rule) {
+    fn rule_without_else(&mut self, rule: &mut Rule) {
         let head = &rule.head;
         let mut used = HashSet::default();
         let parts = steps(&head.reference)
@@ -190,20 +190,20 @@ impl<'n> Locals<'n> {
     /// Rewrites the expressions of a body in the open scope. Returns the location of the body.
     fn exprs(&mut self, body: &mut Body) -> Option<Location> {
         let first = body.first().map(|expr| expr.location.clone())?;
-        let mut kept = Body::with_capacity(body.len());
+        let mut rewritten = Body::with_capacity(body.len());
         for expr in std::mem::take(body) {
             if let Some(expr) = self.expr(expr) {
-                push(&mut kept, expr);
+                push(&mut rewritten, expr);
             }
         }
-        if kept.is_empty() {
+        if rewritten.is_empty() {
             let term = Term {
                 value: TermValue::Bool(true),
                 location: first.clone(),
             };
-            kept.push(expression(ExprTerms::Term(Box::new(term)), first.clone()));
+            rewritten.push(expression(ExprTerms::Term(Box::new(term)), first.clone()));
         }
-        *body = kept;
+        *body = rewritten;
         Some(first)
     }
 
@@ -220,7 +220,7 @@ impl<'n> Locals<'n> {
                 && !used.contains(&var)
                 && !is_local(&var)
             {
-                let message = format!("declared var {} unused", shown(&var));
+                let message = format!("declared var {} unused", display_name(&var));
                 self.unused
                     .push(LanguageError::at(Code::Compile, at, message));
             }

@@ -4,7 +4,7 @@ use thin_vec::{ThinVec, thin_vec};
 
 use super::super::names::{expression, operator};
 use super::super::outputs::of_equality_expr;
-use super::super::vars::{ALL, PATTERN, Scan, is_operator, root_document, shown};
+use super::super::vars::{ALL, PATTERN, Scan, display_name, is_operator, root_document};
 use super::scopes::{Kind, Scopes};
 use super::{Locals, MAX_REPEATS, called};
 use crate::hash::HashSet;
@@ -25,7 +25,7 @@ impl Locals<'_> {
                 let (left, right) = self.some(symbols, &mut expr.with, &expr.location)?;
                 expr.terms =
                     ExprTerms::Call(thin_vec![operator("eq", &expr.location), left, right]);
-                self.plain(&mut expr);
+                self.expr_without_declarations(&mut expr);
             }
             ExprTerms::Every(_) => {
                 if !self.every(&mut expr) {
@@ -33,13 +33,13 @@ impl Locals<'_> {
                 }
             }
             ExprTerms::Logic(_) => self.logic(&mut expr, false),
-            _ => self.plain(&mut expr),
+            _ => self.expr_without_declarations(&mut expr),
         }
         Some(expr)
     }
 
     /// Rewrites an expression without declarations.
-    pub(super) fn plain(&mut self, expr: &mut Expr) {
+    pub(super) fn expr_without_declarations(&mut self, expr: &mut Expr) {
         match &mut expr.terms {
             ExprTerms::Term(term) => self.term(term),
             ExprTerms::Call(parts) => self.terms(parts),
@@ -64,13 +64,13 @@ impl Locals<'_> {
         let [name, left, right] = call.as_mut_slice() else {
             return;
         };
-        let mistakes = self.found.len();
+        let error_count = self.found.len();
         self.term(right);
         for with in &mut expr.with {
             self.term(&mut with.value);
         }
         self.target(left);
-        if self.found.len() == mistakes {
+        if self.found.len() == error_count {
             *name = operator("eq", &name.location);
             expr.assigned = true;
         }
@@ -159,11 +159,11 @@ impl Locals<'_> {
         both.sort();
         if !both.is_empty() {
             for var in both {
-                self.refuse(at, format!("var {} assigned before", shown(var)));
+                self.refuse(at, format!("var {} assigned before", display_name(var)));
             }
             return None;
         }
-        let own: HashSet<Var> = bound.union(&members).map(|var| (*var).clone()).collect();
+        let bound_names: HashSet<Var> = bound.union(&members).map(|var| (*var).clone()).collect();
         let safe: HashSet<Var> = ALL.of_term(&container).into_iter().cloned().collect();
         let location = container.location.clone();
         let value = match container.value {
@@ -191,7 +191,7 @@ impl Locals<'_> {
         bound.sort();
         *with = std::mem::take(&mut eq.with);
         for var in bound {
-            match own.contains(&var) {
+            match bound_names.contains(&var) {
                 true => self.declare_at(var, at)?,
                 false => self.declare_without_place(var, at)?,
             };
@@ -206,9 +206,9 @@ impl Locals<'_> {
     }
 
     fn declare_at(&mut self, var: Var, at: &Location) -> Option<Var> {
-        let mistakes = self.found.len();
+        let error_count = self.found.len();
         let local = self.declare(var, Kind::Declared, at);
-        (self.found.len() == mistakes).then_some(local).flatten()
+        (self.found.len() == error_count).then_some(local).flatten()
     }
 
     /// Rewrites an `every`; returns false if it must be removed.
@@ -217,7 +217,7 @@ impl Locals<'_> {
             return false;
         };
         let at = &expr.location;
-        let mistakes = self.found.len();
+        let error_count = self.found.len();
         self.term(&mut every.domain);
         self.scopes.open();
         let fine = 'declared: {
@@ -236,7 +236,7 @@ impl Locals<'_> {
             self.check_unused(place.as_ref(), &HashSet::default());
             // OPA visits domain and body once more: declarations of the scope shadow variables in
             // the domain, and in the part of the body that precedes them.
-            let is_wrong = self.found.len() > mistakes && self.repeats < MAX_REPEATS;
+            let is_wrong = self.found.len() > error_count && self.repeats < MAX_REPEATS;
             let domain = ALL.of_term(&every.domain);
             if is_wrong || domain.into_iter().any(|var| self.declares(var)) {
                 self.repeats += 1;
@@ -277,7 +277,7 @@ impl Locals<'_> {
                         self.with(with);
                     }
                 }
-                _ => self.plain(expr),
+                _ => self.expr_without_declarations(expr),
             }
         }
     }
@@ -308,7 +308,7 @@ impl Locals<'_> {
     }
 
     fn redeclared(&mut self, var: &Var, at: &Location) -> Option<()> {
-        let name = shown(var);
+        let name = display_name(var);
         let message = match self.scopes.own_kind(var) {
             None => return Some(()),
             Some(Kind::Seen) => format!("var {name} referenced above"),
@@ -404,7 +404,7 @@ impl Locals<'_> {
             }
             TermValue::Template(template) => {
                 for part in &mut template.parts {
-                    self.plain(part);
+                    self.expr_without_declarations(part);
                 }
             }
             _ => {}

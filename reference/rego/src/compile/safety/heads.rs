@@ -1,7 +1,7 @@
 //! Rejects rule heads with unsafe variables.
 
 use super::super::locals::has_variables;
-use super::super::vars::{ALL, NEEDED, is_local, shown, steps};
+use super::super::vars::{ALL, NEEDED, display_name, is_local, steps};
 use super::super::{CompilationUnit, Diagnostics, ModuleSet};
 use super::report::Scopes;
 use crate::error::{Code, LanguageError};
@@ -40,7 +40,11 @@ pub(in super::super) fn run(unit: &mut CompilationUnit, _: &ModuleSet) -> Diagno
         for (var, at) in open {
             let name = written.get(var).copied().unwrap_or(var);
             if !is_local(name) {
-                let message = format!("var {} is unsafe{}", shown(name), scopes.of_rule(rule));
+                let message = format!(
+                    "var {} is unsafe{}",
+                    display_name(name),
+                    scopes.of_rule(rule)
+                );
                 found.push(LanguageError::at(Code::UnsafeVar, at, message));
             }
         }

@@ -24,7 +24,7 @@ pub(super) fn run(unit: &mut CompilationUnit, module_set: &ModuleSet) -> Diagnos
         while let Some(rule) = next {
             let mut safety = Safety::new(module_set, BoundVars::of_parameters(&rule.head.args));
             safety.body(&mut rule.body);
-            found.extend(report::mistakes(
+            found.extend(report::unsafe_var_errors(
                 &safety.blocked,
                 &unit.written,
                 &scopes.of_rule(rule),
@@ -39,7 +39,7 @@ pub(super) fn run(unit: &mut CompilationUnit, module_set: &ModuleSet) -> Diagnos
 pub(super) fn query(unit: &mut QueryUnit, module_set: &ModuleSet) -> Diagnostics {
     let mut safety = Safety::new(module_set, BoundVars::of_parameters(&[]));
     safety.body(&mut unit.body);
-    report::mistakes(&safety.blocked, &unit.written, "")
+    report::unsafe_var_errors(&safety.blocked, &unit.written, "")
 }
 
 struct Safety<'w> {

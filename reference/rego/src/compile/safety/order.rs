@@ -54,7 +54,7 @@ pub(super) fn order(body: &[Expr], module_set: &ModuleSet, bound: &mut BoundVars
             continue;
         }
         candidate.is_queued = false;
-        match candidate.look(module_set, bound) {
+        match candidate.check_readiness(module_set, bound) {
             Readiness::Ready(binds) => {
                 candidate.is_taken = true;
                 order.push(index);
@@ -136,7 +136,7 @@ impl<'t> Candidate<'t> {
         vars.filter(|var| !bound.contains(var))
     }
 
-    fn look(&self, module_set: &ModuleSet, bound: &BoundVars) -> Readiness {
+    fn check_readiness(&self, module_set: &ModuleSet, bound: &BoundVars) -> Readiness {
         if self.open(bound).next().is_none() {
             return Readiness::Ready(Vec::new());
         }
@@ -150,8 +150,8 @@ impl<'t> Candidate<'t> {
         }
         // A variable that the expression can never bind itself must be bound first, so waiting for
         // one such variable is enough. Otherwise any variable can make the difference.
-        let own = could_bind(self.expr, module_set);
-        match missing.iter().find(|var| !own.contains(**var)) {
+        let bindable = could_bind(self.expr, module_set);
+        match missing.iter().find(|var| !bindable.contains(**var)) {
             Some(var) => Readiness::WaitsFor(vec![(*var).clone()]),
             None => Readiness::WaitsFor(self.open(bound).cloned().collect()),
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::Diagnostics;
 use super::super::rule_tree::ground_steps;
-use super::super::vars::{is_local, shown};
+use super::super::vars::{display_name, is_local};
 use super::order::UnsafeExpr;
 use crate::error::{Code, LanguageError};
 use crate::hash::{HashMap, HashSet};
@@ -52,7 +52,11 @@ fn name(rule: &Rule) -> &[crate::syntax::Term] {
 
 /// Returns the errors of one rule or query, in source order: each variable once, at the first
 /// expression that needs it. Targets of `:=` are reported only if no other variable is.
-pub(super) fn mistakes(blocked: &[UnsafeExpr], written: &[(Var, Var)], scope: &str) -> Diagnostics {
+pub(super) fn unsafe_var_errors(
+    blocked: &[UnsafeExpr],
+    written: &[(Var, Var)],
+    scope: &str,
+) -> Diagnostics {
     if blocked.is_empty() {
         return Diagnostics::new();
     }
@@ -90,7 +94,7 @@ pub(super) fn mistakes(blocked: &[UnsafeExpr], written: &[(Var, Var)], scope: &s
     }
     let mut found = Diagnostics::new();
     for (_, name, at) in pairs {
-        let name = shown(&name);
+        let name = display_name(&name);
         let hint = if KEYWORDS.contains(&name) {
             format!(" (hint: `import future.keywords.{name}` to import a future keyword)")
         } else {

@@ -36,10 +36,10 @@ pub(super) fn check(scope: &mut Scope<'_>, body: &Body) -> Vec<LanguageError> {
         let before = found.len();
         found.extend(closures(scope, expr));
         found.extend(refs::check(scope, expr));
-        if let Err(mistake) = in_expr(scope, expr) {
+        if let Err(type_error) = in_expr(scope, expr) {
             // An error that an earlier one may have caused is not reported.
-            if found.len() == before || !mistake.of_unknown {
-                found.push(mistake.error);
+            if found.len() == before || !type_error.of_unknown {
+                found.push(type_error.error);
             }
         }
         for _ in 0..layers {
@@ -83,18 +83,19 @@ fn in_expr(scope: &mut Scope<'_>, expr: &Expr) -> Result<(), TypeError> {
     for with in &expr.with {
         let target = scope.of_term(&with.target);
         let value = scope.of_term(&with.value);
-        if let (Some(Type::Function(wanted)), Some(Type::Function(given))) = (&target, &value)
+        if let (Some(Type::Function(expected)), Some(Type::Function(replacement))) =
+            (&target, &value)
             && !fits(target.as_ref(), value.as_ref())
             && let TermValue::Ref(name) = &with.target.value
         {
-            let have = given.args.iter().map(|arg| arg.of.clone()).collect();
+            let have = replacement.args.iter().map(|arg| arg.of.clone()).collect();
             let name = shown(name, &|_| None);
             return Err(argument_error(
                 &with.location,
                 &name,
                 "arity mismatch",
                 have,
-                wanted,
+                expected,
                 false,
             )
             .into());
@@ -196,41 +197,41 @@ fn function(scope: &mut Scope<'_>, expr: &Expr, call: &[Term]) -> Result<(), Typ
         let message = format!("undefined function {name}");
         return Err(LanguageError::at(Code::Type, &expr.location, message).into());
     };
-    let mut wanted: Vec<Option<Type>> = function.args.iter().map(|arg| arg.of.clone()).collect();
-    wanted.extend(function.result.iter().map(|result| result.of.clone()));
+    let mut expected: Vec<Option<Type>> = function.args.iter().map(|arg| arg.of.clone()).collect();
+    expected.extend(function.result.iter().map(|result| result.of.clone()));
     let have: Vec<_> = operands
         .iter()
         .map(|operand| scope.of_term(operand))
         .collect();
-    let mistake = |what: &str, have: Vec<Option<Type>>| {
+    let type_error = |what: &str, have: Vec<Option<Type>>| {
         let of_unknown = have
             .iter()
             .any(|of| of.as_ref().is_none_or(Type::is_unknown));
         let error = argument_error(&expr.location, &name, what, have, function, true);
         TypeError { error, of_unknown }
     };
-    if operands.len() > wanted.len() && function.variadic.is_none() {
-        return Err(mistake("too many arguments", have));
+    if operands.len() > expected.len() && function.variadic.is_none() {
+        return Err(type_error("too many arguments", have));
     }
     if operands.len() < function.args.len() {
-        return Err(mistake("too few arguments", have));
+        return Err(type_error("too few arguments", have));
     }
     let more = function.variadic.as_ref().and_then(|more| more.of.clone());
     for (index, operand) in operands.iter().enumerate() {
-        let want = wanted.get(index).unwrap_or(&more);
+        let expected_type = expected.get(index).unwrap_or(&more);
         let known = have
             .get(index)
             .and_then(Option::as_ref)
             .filter(|of| !of.is_unknown());
-        if known.is_some() && !fits(known, want.as_ref()) {
-            return Err(mistake("invalid argument(s)", have));
+        if known.is_some() && !fits(known, expected_type.as_ref()) {
+            return Err(type_error("invalid argument(s)", have));
         }
-        if !infer(scope, operand, want.as_ref(), false) {
+        if !infer(scope, operand, expected_type.as_ref(), false) {
             let after = operands
                 .iter()
                 .map(|operand| scope.of_term(operand))
                 .collect();
-            return Err(mistake("invalid argument(s)", after));
+            return Err(type_error("invalid argument(s)", after));
         }
     }
     Ok(())
@@ -312,7 +313,7 @@ fn tree_path(reference: &Ref) -> Option<Vec<Value>> {
 
 impl Scope<'_> {
     /// Checks a body in a separate layer, and calls `answer` before that layer is removed.
-    pub(super) fn look<T>(
+    pub(super) fn check_body<T>(
         &mut self,
         inside: &Body,
         answer: impl FnOnce(&mut Self, Vec<LanguageError>) -> T,

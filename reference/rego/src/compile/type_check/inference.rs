@@ -17,7 +17,7 @@ pub(in crate::compile) fn run(build: &mut Build) -> Diagnostics {
         SourceNames::new(unit.written.iter().cloned().collect())
     });
     let mut types = TypeNode::clone(&build.module_set.types);
-    let mut mistakes: BTreeMap<Path, Diagnostics> = BTreeMap::new();
+    let mut errors: BTreeMap<Path, Diagnostics> = BTreeMap::new();
     let mut round = std::mem::take(&mut build.changed);
     let rules = Rules::new(build, written);
     // The first round contains all rules that are compiled now, ordered by dependency.
@@ -37,10 +37,11 @@ pub(in crate::compile) fn run(build: &mut Build) -> Diagnostics {
             },
         };
         let order = ordered.order.iter().copied().enumerate();
-        let turns = order.clone().filter(|_| has_others);
-        let turns = turns.filter_map(|(turn, number)| Some((ordered.path(number)?, turn)));
-        let turns: BTreeMap<_, _> = turns.collect();
-        for (turn, number) in order {
+        let positions = order.clone().filter(|_| has_others);
+        let positions =
+            positions.filter_map(|(position, number)| Some((ordered.path(number)?, position)));
+        let positions: BTreeMap<_, _> = positions.collect();
+        for (position, number) in order {
             let Some(path) = ordered.path(number) else {
                 continue;
             };
@@ -51,20 +52,21 @@ pub(in crate::compile) fn run(build: &mut Build) -> Diagnostics {
                 known.map_or_else(|| rules.check(path, &types), |of| (of, Diagnostics::new()));
             types.set(path, of);
             if found.is_empty() {
-                mistakes.remove(path);
+                errors.remove(path);
             } else {
-                mistakes.insert(path.clone(), found);
+                errors.insert(path.clone(), found);
             }
             if before.is_some_and(|before| before != value(&types)) {
                 // Dependents that are still to come in this round need no further round.
                 let mut dependents = build.module_set.dependents(path);
-                dependents.retain(|other| turns.get(other).is_none_or(|other| *other < turn));
+                dependents
+                    .retain(|other| positions.get(other).is_none_or(|other| *other < position));
                 next.extend(dependents);
             }
         }
         round = next;
     }
-    let mut found: Diagnostics = mistakes.into_values().flatten().collect();
+    let mut found: Diagnostics = errors.into_values().flatten().collect();
     found.sort_by_cached_key(|error| {
         let place = error.location.as_ref();
         (

@@ -77,10 +77,10 @@ impl<'b> Rules<'b> {
 
     /// Sorts paths by dependency. Iterative, because chains of rules can be long.
     pub(super) fn ordered<'r>(&self, round: &'r BTreeSet<Path>) -> Pass<'r> {
-        let wanted: Vec<&Path> = round.iter().collect();
-        let places = parallel::each(&mut wanted.clone(), |path| TypedRule {
+        let paths: Vec<&Path> = round.iter().collect();
+        let places = parallel::each(&mut paths.clone(), |path| TypedRule {
             path,
-            reads: self.read_by(path, &wanted),
+            reads: self.read_by(path, &paths),
             is_free: is_free(self.build.module_set.root(), path),
         });
         // Number of dependencies of a path that are not visited yet; `None` before its own visit.
@@ -109,7 +109,7 @@ impl<'b> Rules<'b> {
     }
 
     /// Returns the indices of the given paths that the rules of a path read.
-    pub(super) fn read_by(&self, path: &[Value], wanted: &[&Path]) -> Vec<usize> {
+    pub(super) fn read_by(&self, path: &[Value], paths: &[&Path]) -> Vec<usize> {
         let mut targets = Vec::new();
         for rule in self.at(path) {
             for dependency in rule.reads().iter().flatten() {
@@ -120,7 +120,7 @@ impl<'b> Rules<'b> {
         }
         let numbers = targets.iter().filter_map(|rule| {
             let path: Path = rule.path().collect();
-            wanted.binary_search(&&path).ok()
+            paths.binary_search(&&path).ok()
         });
         let mut numbers: Vec<usize> = numbers.collect();
         numbers.sort_unstable();
@@ -138,10 +138,10 @@ impl<'b> Rules<'b> {
             let mut scope = Scope::of_rules(&self.build.module_set, types, written.clone());
             let mut next = Some(self.ast(rule));
             while let Some(ast) = next {
-                let (more, mistakes) =
+                let (more, errors) =
                     check_rule(&mut scope, ast, rule.ground.saturating_sub(rule.package));
                 let is_function = |of: &Option<Type>| matches!(of, Some(Type::Function(_)));
-                of = if !mistakes.is_empty() {
+                of = if !errors.is_empty() {
                     // Rules that read it must not have errors because of this one.
                     match rule.ground < rule.reference.len() {
                         true => of,
@@ -154,7 +154,7 @@ impl<'b> Rules<'b> {
                 } else {
                     Type::merge(of, more)
                 };
-                found.extend(mistakes);
+                found.extend(errors);
                 next = ast.else_rule.as_deref();
             }
         }
@@ -212,7 +212,7 @@ fn check_rule(
     rule: &Rule,
     ground: usize,
 ) -> (Option<Type>, Vec<LanguageError>) {
-    scope.look(&rule.body, |scope, found| {
+    scope.check_body(&rule.body, |scope, found| {
         if !found.is_empty() {
             return (None, found);
         }

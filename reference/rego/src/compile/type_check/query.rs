@@ -9,5 +9,5 @@ use crate::compile::{Diagnostics, ModuleSet, QueryUnit};
 pub(crate) fn run(unit: &mut QueryUnit, module_set: &ModuleSet) -> Diagnostics {
     let written = Arc::new(unit.written.iter().cloned().collect());
     let mut scope = Scope::of_rules(module_set, &module_set.types, written);
-    scope.look(&unit.body, |_, found| found)
+    scope.check_body(&unit.body, |_, found| found)
 }

@@ -73,7 +73,7 @@ fn in_term(scope: &mut Scope<'_>, term: &Term, found: &mut Vec<LanguageError>) {
                 found.push(error);
                 return;
             }
-            found.extend(reach(scope, reference));
+            found.extend(in_layers(scope, reference));
             for step in reference {
                 in_term(scope, step, found);
             }
@@ -113,7 +113,7 @@ fn called(scope: &mut Scope<'_>, reference: &Ref) -> Option<LanguageError> {
 
 /// Checks a reference through the layers. Variables without a type get that of the keys they range
 /// over.
-fn reach(scope: &mut Scope<'_>, reference: &Ref) -> Option<LanguageError> {
+fn in_layers(scope: &mut Scope<'_>, reference: &Ref) -> Option<LanguageError> {
     let head = reference.first()?;
     let TermValue::Var(var) = &head.value else {
         return in_value(scope, reference, Some(Type::any()), 0);
@@ -189,11 +189,11 @@ fn in_value(
         }
         let Some(keys) = of.as_ref().and_then(Type::keys) else {
             let location = &reference.first()?.location;
-            let shown = scope.shown(reference);
+            let source_ref = scope.with_source_names(reference);
             let have = of.unwrap_or_else(Type::any);
             return Some(unsupported_ref(
                 location,
-                &shown,
+                &source_ref,
                 index.saturating_sub(1),
                 &have,
             ));
@@ -286,6 +286,13 @@ fn invalid(
     scope: &Scope<'_>,
 ) -> Option<LanguageError> {
     let location = &reference.first()?.location;
-    let shown = scope.shown(reference);
-    Some(invalid_ref(location, &shown, position, have, want, names))
+    let source_ref = scope.with_source_names(reference);
+    Some(invalid_ref(
+        location,
+        &source_ref,
+        position,
+        have,
+        want,
+        names,
+    ))
 }

@@ -21,10 +21,10 @@ use crate::types::signature;
 
 /// Maximum number of times that a comprehension is checked, as the types of the variables around it
 /// can change in between. After that its type is fixed, so that nesting cannot multiply the work.
-const MAX_LOOKS: u8 = 4;
+const MAX_CHECKS: u8 = 4;
 
 /// Maximum depth to which generated variables are expanded in messages.
-const MAX_STANDING: usize = 8;
+const MAX_EXPANSION_DEPTH: usize = 8;
 
 /// Types in scope of an expression, inner layers last.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ struct ComprehensionType {
     of: Option<Type>,
     /// State of the enclosing layer when the comprehension was checked.
     state: usize,
-    looks: u8,
+    checks: u8,
 }
 
 /// Types that a body, or the modifiers of an expression, add to the scope.
@@ -126,12 +126,12 @@ impl<'w> Scope<'w> {
     }
 
     /// Returns a reference with source names.
-    pub(super) fn shown(&self, reference: &Ref) -> Ref {
-        let mut shown = reference.clone();
-        for (index, step) in shown.iter_mut().enumerate() {
+    pub(super) fn with_source_names(&self, reference: &Ref) -> Ref {
+        let mut renamed = reference.clone();
+        for (index, step) in renamed.iter_mut().enumerate() {
             self.show(step, index == 0, 0);
         }
-        shown
+        renamed
     }
 
     /// Restores the term that a variable replaces; a call is restored only at the head of a
@@ -141,7 +141,7 @@ impl<'w> Scope<'w> {
         if let TermValue::Var(var) = &term.value
             && let Some(other) = self.replaced_terms.get(var)
             && (begins || !matches!(other.value, TermValue::Call(_)))
-            && depth < MAX_STANDING
+            && depth < MAX_EXPANSION_DEPTH
         {
             term.value = other.value.clone();
             equals::undo(term);
@@ -170,10 +170,10 @@ impl<'w> Scope<'w> {
         selected(self.module_set.root(), target, &mut rules);
         let mut open: Vec<Path> = rules.iter().map(|rule| rule.path().collect()).collect();
         let mut seen: BTreeSet<Path> = open.iter().cloned().collect();
-        let own = data_path(target).filter(|_| is_function);
+        let replaced_path = data_path(target).filter(|_| is_function);
         let mut tree = TypeNode::default();
         while let Some(path) = open.pop() {
-            if own.as_ref() != Some(&path) {
+            if replaced_path.as_ref() != Some(&path) {
                 let root = Value::from("data");
                 let from_root: Path = std::iter::once(root).chain(path.iter().cloned()).collect();
                 tree.set(&from_root, Some(Type::any()));
@@ -273,7 +273,8 @@ impl<'w> Scope<'w> {
             | TermValue::SetComprehension(_)
             | TermValue::ObjectComprehension(_) => {
                 self.comprehension(term);
-                let known = inside(term).and_then(|body| self.known.get(&address(body)));
+                let known =
+                    comprehension_body(term).and_then(|body| self.known.get(&address(body)));
                 known.and_then(|known| known.of.clone())
             }
             TermValue::Call(_) => None,
@@ -283,21 +284,21 @@ impl<'w> Scope<'w> {
     /// Checks a comprehension, unless the last result is still valid. Returns the errors of its
     /// body; with errors it has no type.
     pub(super) fn comprehension(&mut self, term: &Term) -> Vec<LanguageError> {
-        let Some(body) = inside(term) else {
+        let Some(body) = comprehension_body(term) else {
             return Vec::new();
         };
         let state = self.layers.last().map(|layer| layer.state);
         let known = self.known.get(&address(body));
-        if known.is_some_and(|known| Some(known.state) == state || known.looks >= MAX_LOOKS) {
+        if known.is_some_and(|known| Some(known.state) == state || known.checks >= MAX_CHECKS) {
             return Vec::new();
         }
-        let looks = known.map_or(0, |known| known.looks) + 1;
-        let (of, found) = self.look(body, |scope, found| {
+        let checks = known.map_or(0, |known| known.checks) + 1;
+        let (of, found) = self.check_body(body, |scope, found| {
             let of = found.is_empty().then(|| scope.collected(term)).flatten();
             (of, found)
         });
         let state = state.unwrap_or_default();
-        let known = ComprehensionType { of, state, looks };
+        let known = ComprehensionType { of, state, checks };
         self.known.insert(address(body), known);
         found
     }
@@ -373,7 +374,7 @@ impl<'w> Scope<'w> {
 }
 
 /// Returns the body of a comprehension.
-fn inside(term: &Term) -> Option<&Body> {
+fn comprehension_body(term: &Term) -> Option<&Body> {
     match &term.value {
         TermValue::ArrayComprehension(of) | TermValue::SetComprehension(of) => Some(&of.body),
         TermValue::ObjectComprehension(of) => Some(&of.body),

@@ -27,8 +27,8 @@ pub(super) fn find(rules: &Rules<'_>, round: &Pass<'_>) -> InferredType {
     let layers = layers(round);
     for mut layer in layers {
         let found = parallel::each(&mut layer, |(_, path)| rules.check(path, &types));
-        for ((number, path), (of, mistakes)) in layer.into_iter().zip(found) {
-            if !mistakes.is_empty() {
+        for ((number, path), (of, errors)) in layer.into_iter().zip(found) {
+            if !errors.is_empty() {
                 return InferredType::Some(Vec::new());
             }
             if let Some(known) = known.get_mut(number) {
@@ -64,9 +64,9 @@ fn layers<'r>(round: &Pass<'r>) -> Vec<Layer<'r>> {
         if depth == layers.len() {
             layers.push(Layer::new());
         }
-        if let (Some(layer), Some(own)) = (layers.get_mut(depth), depths.get_mut(*number)) {
+        if let (Some(layer), Some(own_depth)) = (layers.get_mut(depth), depths.get_mut(*number)) {
             layer.push((*number, place.path.as_slice()));
-            *own = Some(depth);
+            *own_depth = Some(depth);
         }
     }
     layers

@@ -125,11 +125,11 @@ pub(super) fn infer(scope: &mut Scope<'_>, term: &Term, of: Option<&Type>, union
 fn infer_any(scope: &mut Scope<'_>, term: &Term, of: &[Type]) -> bool {
     if !of.is_empty() {
         // Every type that fits adds to the types of the variables.
-        let mut fits = false;
+        let mut matched = false;
         for of in of {
-            fits |= infer(scope, term, Some(of), true);
+            matched |= infer(scope, term, Some(of), true);
         }
-        return fits;
+        return matched;
     }
     let any = Type::any();
     match &term.value {

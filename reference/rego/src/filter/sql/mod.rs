@@ -174,7 +174,7 @@ impl Clause<'_> {
             true => comparison.opposite(),
             false => comparison,
         };
-        match &test.ask {
+        match &test.predicate {
             Predicate::Compare(comparison, value) => {
                 let comparison = effective(*comparison);
                 match Scalar::of(value) {
@@ -185,8 +185,8 @@ impl Clause<'_> {
             }
             Predicate::CompareColumn(comparison, other) => {
                 let (comparison, other) = (effective(*comparison), self.subject(other)?);
-                let plain = typed::columns(&column, comparison, &other);
-                Ok(plain
+                let typed_condition = typed::columns(&column, comparison, &other);
+                Ok(typed_condition
                     .unwrap_or_else(|| self.writer.columns(&column.name, comparison, &other.name)))
             }
             Predicate::Among(values) if values.is_empty() => {
@@ -255,7 +255,10 @@ impl Clause<'_> {
         let mut names = Vec::new();
         for name in place.table.iter().chain([&place.column]) {
             if name.contains('\0') {
-                return Err(format!("invalid name of a column: {:?}", column.shown()));
+                return Err(format!(
+                    "invalid name of a column: {:?}",
+                    column.qualified_name()
+                ));
             }
             names.push(if names::is_plain(name) {
                 name.clone()
@@ -316,7 +319,7 @@ fn null_test(writer: &dyn Writer, column: &str, comparison: Comparison) -> Strin
 
 /// Simplifies a test: comparisons with null that are always or never true become constants.
 fn nulls(test: &Test) -> Condition {
-    match &test.ask {
+    match &test.predicate {
         Predicate::Compare(Comparison::Less, Value::Null) => Condition::Constant(false),
         Predicate::Compare(Comparison::GreaterOrEqual, Value::Null) => Condition::Constant(true),
         _ => Condition::Test(test.clone()),
@@ -331,7 +334,7 @@ fn kinds_of_columns(condition: &Condition) -> BTreeMap<&Column, u8> {
             return;
         };
         let kind = |value: &Value| Scalar::of(value).map_or(0, |scalar| scalar.kind());
-        let found = match &test.ask {
+        let found = match &test.predicate {
             Predicate::Compare(_, value) => kind(value),
             Predicate::Among(values) => values.iter().map(kind).fold(0, |all, kind| all | kind),
             Predicate::Text(..) => 4,

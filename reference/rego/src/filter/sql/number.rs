@@ -15,9 +15,9 @@ pub(super) fn digits(number: &Number, most: usize) -> Result<String, String> {
         Some((mantissa, exponent)) => (mantissa, exponent),
         None => (&*text, "0"),
     };
-    let refused = || Err(format!("number with too many digits: {text}"));
+    let too_many_digits = || Err(format!("number with too many digits: {text}"));
     let Ok(exponent) = exponent.trim_start_matches('+').parse::<i32>() else {
-        return refused();
+        return too_many_digits();
     };
     let (sign, mantissa) = match mantissa.strip_prefix('-') {
         Some(mantissa) => ("-", mantissa),
@@ -26,16 +26,16 @@ pub(super) fn digits(number: &Number, most: usize) -> Result<String, String> {
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     if exponent == 0 {
         return if whole.len() + fraction.len() > most {
-            refused()
+            too_many_digits()
         } else {
             Ok(text.into_owned())
         };
     }
     let Ok(shift) = usize::try_from(exponent.unsigned_abs()) else {
-        return refused();
+        return too_many_digits();
     };
     if shift > most || whole.len() + fraction.len() + shift > most {
-        return refused();
+        return too_many_digits();
     }
     let all = format!("{whole}{fraction}");
     let (padded, point) = if exponent > 0 {
@@ -61,7 +61,7 @@ pub(super) fn nearest(
     number: &Number,
     comparison: Comparison,
 ) -> Result<(String, Comparison), bool> {
-    let (text, order) = near(number);
+    let (text, order) = nearest_representable(number);
     use Comparison::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
     Ok((
         text,
@@ -79,7 +79,7 @@ pub(super) fn nearest(
 }
 
 /// Returns the nearest representable number, and how it compares to the number itself.
-fn near(number: &Number) -> (String, Ordering) {
+fn nearest_representable(number: &Number) -> (String, Ordering) {
     if let Some(integer) = integer(number) {
         return (integer.to_string(), Ordering::Equal);
     }
@@ -95,16 +95,16 @@ fn near(number: &Number) -> (String, Ordering) {
         return (text.to_owned(), order);
     }
     // Between 2^53 and 2^63 integers are denser than floats.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    const TOP: f64 = 9_223_372_036_854_775_808.0;
+    const EXACT_LIMIT: f64 = 9_007_199_254_740_992.0;
+    const INTEGER_LIMIT: f64 = 9_223_372_036_854_775_808.0;
     // The shortest digits of this float are below the least integer, which is the same number.
-    if float == -TOP
+    if float == -INTEGER_LIMIT
         && let Some(least) = Number::parse(&i64::MIN.to_string())
         && least.cmp(number).is_gt()
     {
         return (least.to_string(), Ordering::Greater);
     }
-    if (EXACT..TOP).contains(&float.abs())
+    if (EXACT_LIMIT..INTEGER_LIMIT).contains(&float.abs())
         && let Ok(digits) = digits(number, 1_000)
         && let Some((whole, _)) = digits.split_once('.')
         && let Some(whole) = Number::parse(whole)

@@ -94,8 +94,9 @@ impl Writer for PostgreSql {
             }
             let list: Vec<String> = texts.iter().map(|text| string(text)).collect();
             let list = list.join(", ");
-            let plain = !column.mixed && !texts.iter().any(|text| literal::is_ambiguous(text));
-            return Ok(if plain {
+            let is_unambiguous =
+                !column.mixed && !texts.iter().any(|text| literal::is_ambiguous(text));
+            return Ok(if is_unambiguous {
                 format!("{name} IN ({list})")
             } else {
                 format!(
@@ -155,11 +156,11 @@ impl Writer for PostgreSql {
 
 fn compare_text(column: &ColumnOperand, comparison: Comparison, value: &str) -> String {
     let name = &column.name;
-    let plain = !column.mixed && !literal::is_ambiguous(value);
+    let is_unambiguous = !column.mixed && !literal::is_ambiguous(value);
     let value = string(value);
     match comparison {
-        Comparison::Equal if plain => format!("{name} = {value}"),
-        Comparison::NotEqual if plain => format!("{name} IS DISTINCT FROM {value}"),
+        Comparison::Equal if is_unambiguous => format!("{name} = {value}"),
+        Comparison::NotEqual if is_unambiguous => format!("{name} IS DISTINCT FROM {value}"),
         Comparison::Equal => format!("({name}::text = {value} AND {})", kind(name, "= 'string'")),
         Comparison::NotEqual => format!(
             "({name} IS NULL OR {name}::text <> {value} OR {})",

@@ -78,9 +78,9 @@ fn string(text: &str) -> String {
     let ends = ends.filter(|at| is_end_of_line(text, *at));
     for end in ends {
         let at = end - (text.len() - rest.len());
-        let (part, behind) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        let (part, tail) = rest.split_at_checked(at).unwrap_or((rest, ""));
         parts.push(without_nul(part));
-        rest = behind;
+        rest = tail;
     }
     parts.push(without_nul(rest));
     match parts.as_slice() {

@@ -11,9 +11,9 @@ pub(super) fn compare(
     comparison: Comparison,
     value: &Scalar,
 ) -> Option<String> {
-    let (name, own, other) = (&column.name, column.of?, value.column_type());
-    if own != other {
-        return Some(compare_types(writer, name, comparison, own < other));
+    let (name, column_type, other) = (&column.name, column.of?, value.column_type());
+    if column_type != other {
+        return Some(compare_types(writer, name, comparison, column_type < other));
     }
     let value = writer.exact(value)?;
     let compared = format!("{name} {} {value}", comparison.sql());
@@ -76,8 +76,11 @@ pub(super) fn among(
     column: &ColumnOperand,
     values: &[&Scalar],
 ) -> Option<String> {
-    let own = column.of?;
-    if values.iter().any(|value| value.column_type() != own) {
+    let column_type = column.of?;
+    if values
+        .iter()
+        .any(|value| value.column_type() != column_type)
+    {
         return Some(writer.constant(false).to_owned());
     }
     let values = values.iter().map(|value| writer.exact(value));

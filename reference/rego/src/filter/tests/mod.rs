@@ -46,7 +46,7 @@ fn written_with(
     types: &ColumnTypes,
 ) -> String {
     if let Err(refused) = filter.check(&[target]) {
-        return shown(&refused);
+        return refusal_messages(&refused);
     }
     match target {
         Target::Ucast(_) => match filter.to_ucast(mappings) {
@@ -61,7 +61,7 @@ fn written_with(
     }
 }
 
-fn shown(refused: &[Unsupported]) -> String {
+fn refusal_messages(refused: &[Unsupported]) -> String {
     let messages = refused.iter().map(|refusal| refusal.message.as_str());
     messages.collect::<Vec<_>>().join("\n")
 }

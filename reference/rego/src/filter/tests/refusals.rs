@@ -2,9 +2,9 @@ use super::*;
 
 #[track_caller]
 fn check(queries: &str, expected: &[&str]) {
-    let refused = filter(queries).unwrap_err();
-    let refused: Vec<&str> = refused.iter().map(|one| one.message.as_str()).collect();
-    assert_eq!(refused, expected, "{queries}");
+    let refusals = filter(queries).unwrap_err();
+    let refusals: Vec<&str> = refusals.iter().map(|one| one.message.as_str()).collect();
+    assert_eq!(refusals, expected, "{queries}");
 }
 
 #[test]
@@ -58,8 +58,8 @@ fn refuses_what_is_no_condition() {
 
 #[test]
 fn shows_all_places() {
-    let refused = filter("input.t == 1; input.t.a == 2; lower(input.t.s)\nx > 1").unwrap_err();
-    let places = refused.iter().map(|refusal| {
+    let refusals = filter("input.t == 1; input.t.a == 2; lower(input.t.s)\nx > 1").unwrap_err();
+    let places = refusals.iter().map(|refusal| {
         let place = refusal.location.as_ref();
         place.map(|place| (place.row, place.col))
     });

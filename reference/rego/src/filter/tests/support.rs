@@ -10,7 +10,7 @@ fn check(query: &str, rules: &str, expected: &str) {
             Target::Sql(Dialect::PostgreSql),
             &Mappings::default(),
         ),
-        Err(refused) => shown(&refused),
+        Err(refusals) => refusal_messages(&refusals),
     };
     assert_eq!(found, expected, "{query} of {rules}");
 }

@@ -3,7 +3,7 @@
 use super::super::Unsupported;
 use super::super::condition::{Column, Comparison, Condition, MatchPosition, Predicate};
 use super::operand::Operand;
-use super::{Scope, Translator, defined, present, shown, test};
+use super::{Scope, Translator, defined, format_call, present, test};
 use crate::Value;
 use crate::syntax::terms::{self, dotted};
 use crate::syntax::{Location, Term, TermValue};
@@ -233,7 +233,7 @@ fn unknown(call: &[Term], location: &Location) -> Unsupported {
     let name = call.first().map(Term::to_string).unwrap_or_default();
     match function(call) {
         Some(function) if function.starts_with("data.") => {
-            let call = shown(call);
+            let call = format_call(call);
             Unsupported::at(location, format!("invalid data reference \"{call}\""))
                 .advice(format!("has function \"{name}(...)\" an `else`?"))
         }
@@ -256,9 +256,9 @@ fn compare(
     location: &Location,
 ) -> Result<Condition, Unsupported> {
     use Operand::{Choice, Column, Constant, Free, List};
-    let refused = || Unsupported::at(location, "both rhs and lhs non-scalar/non-ground");
+    let refusal = || Unsupported::at(location, "both rhs and lhs non-scalar/non-ground");
     match (left, right) {
-        (Free(_), _) | (_, Free(_)) => Err(refused()),
+        (Free(_), _) | (_, Free(_)) => Err(refusal()),
         (Constant(left), Constant(right)) => Ok(Condition::Constant(comparison.holds(left, right))),
         (Choice(cases), other) => {
             let cases = cases.iter().map(|(value, when)| {
@@ -269,8 +269,8 @@ fn compare(
         }
         (other, Choice(_)) => compare(right, comparison.mirrored(), other, location),
         (Column(column), Constant(value)) if is_scalar(value) => {
-            let ask = Predicate::Compare(comparison, value.clone());
-            Ok(test(column, ask, location))
+            let predicate = Predicate::Compare(comparison, value.clone());
+            Ok(test(column, predicate, location))
         }
         (Constant(value), Column(_)) if is_scalar(value) => {
             compare(right, comparison.mirrored(), left, location)
@@ -284,7 +284,7 @@ fn compare(
         (Constant(Value::Array(_)), List(_)) => {
             compare(right, comparison.mirrored(), left, location)
         }
-        _ => Err(refused()),
+        _ => Err(refusal()),
     }
 }
 
@@ -344,9 +344,12 @@ fn text_test(
     let never = || Condition::Constant(false);
     match (text, part) {
         (Operand::Column(column), Operand::Constant(Value::String(part))) => {
-            let ask =
+            let text_condition =
                 |place, part: &str| test(column, Predicate::Text(place, part.into()), location);
-            verdict(ask(place, part), ask(MatchPosition::Start, ""))
+            verdict(
+                text_condition(place, part),
+                text_condition(MatchPosition::Start, ""),
+            )
         }
         (Operand::Constant(Value::String(text)), Operand::Constant(Value::String(part))) => {
             let holds = place.holds(text, part);

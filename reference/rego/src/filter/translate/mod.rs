@@ -60,7 +60,7 @@ pub(super) fn queries(
         depth: 0,
     };
     let mut alternatives = Vec::new();
-    let mut refused = Vec::new();
+    let mut refusals = Vec::new();
     let mut size = 0;
     for body in queries {
         match translator.body(body, &mut Scope::default()) {
@@ -69,17 +69,17 @@ pub(super) fn queries(
                 alternatives.push(condition);
                 if size > MAX_PARTS {
                     let place = body.first().map(|expr| &expr.location);
-                    refused.extend(place.map(too_large));
-                    return Err(refused);
+                    refusals.extend(place.map(too_large));
+                    return Err(refusals);
                 }
             }
-            Err(more) => refused.extend(more),
+            Err(more) => refusals.extend(more),
         }
     }
-    if refused.is_empty() {
+    if refusals.is_empty() {
         Ok(Condition::any(alternatives))
     } else {
-        Err(refused)
+        Err(refusals)
     }
 }
 
@@ -87,19 +87,20 @@ impl Translator<'_> {
     /// Translates a body, whose variables are bound in the scope.
     fn body(&mut self, body: &[Expr], scope: &mut Scope) -> Result<Condition, Vec<Unsupported>> {
         // Equations that bind variables are translated first, wherever they occur.
-        let gives = |expr: &Expr| !expr.negated && expr.with.is_empty() && is_equality(expr);
-        let (first, then): (Vec<&Expr>, Vec<&Expr>) = body.iter().partition(|expr| gives(expr));
+        let is_equation = |expr: &Expr| !expr.negated && expr.with.is_empty() && is_equality(expr);
+        let (first, then): (Vec<&Expr>, Vec<&Expr>) =
+            body.iter().partition(|expr| is_equation(expr));
         let mut conditions = Vec::new();
-        let mut refused = Vec::new();
+        let mut refusals = Vec::new();
         for expr in first.into_iter().chain(then) {
             match self.expr(expr, scope) {
                 Ok(condition) => conditions.push((expr.index, condition)),
-                Err(refusal) => refused.push((expr.index, refusal)),
+                Err(refusal) => refusals.push((expr.index, refusal)),
             }
         }
-        if !refused.is_empty() {
-            refused.sort_by_key(|(index, _)| *index);
-            return Err(refused.into_iter().map(|(_, refusal)| refusal).collect());
+        if !refusals.is_empty() {
+            refusals.sort_by_key(|(index, _)| *index);
+            return Err(refusals.into_iter().map(|(_, refusal)| refusal).collect());
         }
         conditions.sort_by_key(|(index, _)| *index);
         Ok(Condition::all(
@@ -164,7 +165,7 @@ impl Translator<'_> {
     ) -> Result<Condition, Unsupported> {
         let bodies = logic.operands.iter().map(|operand| {
             let condition = self.body(&operand.body, &mut scope.clone());
-            condition.map_err(|refused| match refused.into_iter().next() {
+            condition.map_err(|refusals| match refusals.into_iter().next() {
                 Some(refusal) => refusal,
                 None => too_large(location),
             })
@@ -205,10 +206,10 @@ fn too_large(location: &Location) -> Unsupported {
     Unsupported::at(location, "the filter has too many conditions")
 }
 
-fn test(column: &super::Column, ask: Predicate, location: &Location) -> Condition {
+fn test(column: &super::Column, predicate: Predicate, location: &Location) -> Condition {
     Condition::Test(Test {
         column: column.clone(),
-        ask,
+        predicate,
         location: location.clone(),
     })
 }
@@ -218,8 +219,8 @@ fn truthy(operand: &Operand, location: &Location) -> Option<Condition> {
     Some(match operand {
         Operand::Constant(value) => Condition::Constant(*value != Value::Bool(false)),
         Operand::Column(column) => {
-            let ask = Predicate::Compare(Comparison::NotEqual, Value::Bool(false));
-            test(column, ask, location)
+            let predicate = Predicate::Compare(Comparison::NotEqual, Value::Bool(false));
+            test(column, predicate, location)
         }
         Operand::Choice(cases) => {
             let mut alternatives = Vec::new();
@@ -261,7 +262,7 @@ fn defined(operand: &Operand, location: &Location) -> Condition {
 }
 
 /// Formats a call for messages.
-fn shown(call: &[crate::syntax::Term]) -> String {
+fn format_call(call: &[crate::syntax::Term]) -> String {
     match call.first() {
         Some(first) => crate::syntax::Term {
             value: TermValue::Call(call.into()),

@@ -43,7 +43,7 @@ impl Translator<'_> {
                 }
             };
         }
-        let refused = |what: &str| {
+        let refusal = |what: &str| {
             let message = match function {
                 Some(function) => format!("{function}: {what}: {term}"),
                 None => format!("invalid statement \"{term}\""),
@@ -51,13 +51,13 @@ impl Translator<'_> {
             Unsupported::at(location, message)
         };
         match &term.value {
-            TermValue::Var(name) if is_root(name) => Err(refused("invalid ref operand")),
+            TermValue::Var(name) if is_root(name) => Err(refusal("invalid ref operand")),
             TermValue::Var(name) => Ok(follow(name, scope)),
             TermValue::Ref(reference) => self.reference(reference, function, location),
             TermValue::Call(call) => self.deeper(location, |deeper| {
                 deeper
                     .value(call, scope, location)?
-                    .ok_or_else(|| refused("nested call operand"))
+                    .ok_or_else(|| refusal("nested call operand"))
             }),
             TermValue::Array(items) => self.deeper(location, |deeper| {
                 let items = items
@@ -65,7 +65,7 @@ impl Translator<'_> {
                     .map(|item| deeper.operand(item, scope, function, location));
                 Ok(Operand::List(items.collect::<Result<_, _>>()?))
             }),
-            _ => Err(refused("invalid operand")),
+            _ => Err(refusal("invalid operand")),
         }
     }
 
@@ -75,7 +75,7 @@ impl Translator<'_> {
         function: Option<&str>,
         location: &Location,
     ) -> Result<Operand, Unsupported> {
-        let shown = Reference(reference).to_string();
+        let expression = Reference(reference).to_string();
         if let Some(path) = data_path(reference)
             && let Some(found) = self.rule(&path, location)?
         {
@@ -88,14 +88,14 @@ impl Translator<'_> {
         Err(match function {
             Some(function) => Unsupported::at(
                 location,
-                format!("{function}: invalid ref operand: {shown}"),
+                format!("{function}: invalid ref operand: {expression}"),
             ),
             None if of_data => {
-                Unsupported::at(location, format!("invalid data reference \"{shown}\""))
-                    .advice(format!("has rule \"{shown}\" an `else`?"))
+                Unsupported::at(location, format!("invalid data reference \"{expression}\""))
+                    .advice(format!("has rule \"{expression}\" an `else`?"))
             }
-            None => Unsupported::at(location, format!("invalid statement \"{shown}\""))
-                .advice(format!("try `{shown} != false`")),
+            None => Unsupported::at(location, format!("invalid statement \"{expression}\""))
+                .advice(format!("try `{expression} != false`")),
         })
     }
 

@@ -22,7 +22,7 @@ impl Translator<'_> {
         let Some(rules) = self.rules.get(path).cloned() else {
             return Ok(None);
         };
-        let refused = |what: &str| {
+        let refusal = |what: &str| {
             let steps = path.iter().filter_map(Value::as_str).collect::<Vec<_>>();
             Unsupported::at(
                 location,
@@ -30,10 +30,10 @@ impl Translator<'_> {
             )
         };
         if rules.iter().any(|rule| !rule.head.args.is_empty()) {
-            return Err(refused("function"));
+            return Err(refusal("function"));
         }
         if rules.iter().any(|rule| rule.head.value.is_none()) {
-            return Err(refused("multi-value rule"));
+            return Err(refusal("multi-value rule"));
         }
         self.deeper(location, |deeper| {
             let mut chains = Vec::new();
@@ -50,7 +50,7 @@ impl Translator<'_> {
             let none = Condition::any(any).negated(location);
             let mut cases = match chains.len() {
                 1 => chains.pop().unwrap_or_default(),
-                _ => join(chains, location).ok_or_else(|| refused("multi-value rule"))?,
+                _ => join(chains, location).ok_or_else(|| refusal("multi-value rule"))?,
             };
             cases.extend(default.map(|default| (default, none)));
             Ok(Some(Operand::Choice(cases)))
@@ -83,7 +83,7 @@ impl Translator<'_> {
         if !rule.default {
             let body = self.body(&rule.body, &mut scope);
             // Only one reason is reported per location.
-            holds = body.map_err(|refused| match refused.into_iter().next() {
+            holds = body.map_err(|refusals| match refusals.into_iter().next() {
                 Some(refusal) => refusal,
                 None => super::too_large(location),
             })?;

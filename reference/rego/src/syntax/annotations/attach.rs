@@ -99,7 +99,7 @@ fn check(block: &Annotations, below: Option<FollowingStatement>, errors: &mut Ve
     let scope = &*block.scope;
     let mut refuse =
         |message: String| errors.push(LanguageError::at(Code::Parse, &block.location, message));
-    let wanted = match (scope, below) {
+    let expected = match (scope, below) {
         ("rule" | "document", Some(FollowingStatement::Rule(_)))
         | ("package" | "subpackages", Some(FollowingStatement::Package)) => None,
         ("rule" | "document", _) => Some("rule"),
@@ -111,7 +111,7 @@ fn check(block: &Annotations, below: Option<FollowingStatement>, errors: &mut Ve
             None
         }
     };
-    if let Some(wanted) = wanted {
+    if let Some(expected) = expected {
         let found = match below {
             Some(FollowingStatement::Package) => " (have package)",
             Some(FollowingStatement::Import) => " (have import)",
@@ -119,7 +119,7 @@ fn check(block: &Annotations, below: Option<FollowingStatement>, errors: &mut Ve
             None => "",
         };
         refuse(format!(
-            "annotation scope '{scope}' must be applied to {wanted}{found}"
+            "annotation scope '{scope}' must be applied to {expected}{found}"
         ));
     }
     if is_entrypoint(block) && !matches!(scope, "document" | "package") {

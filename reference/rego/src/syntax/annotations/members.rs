@@ -30,12 +30,12 @@ pub(super) fn read(document: &Value) -> Result<Members, Refusal> {
     })?;
     let resources = items(document, "related_resources");
     insert_list(&mut value, "related_resources", resources, |item| {
-        resource(item).map_err(|why| named("related-resource", item, why))
+        resource(item).map_err(|reason| named("related-resource", item, reason))
     })?;
     let compile = document.get("compile").map(compile).transpose()?;
     insert_list(&mut value, "schemas", items(document, "schemas"), schema)?;
     insert_list(&mut value, "authors", items(document, "authors"), |item| {
-        author(item).map_err(|why| named("author", item, why))
+        author(item).map_err(|reason| named("author", item, reason))
     })?;
     for name in ["custom", "labels"] {
         if let Some(Value::Object(members)) = document.get(name)
@@ -78,7 +78,7 @@ fn insert_list<'a>(
     Ok(())
 }
 
-fn named(what: &str, item: &Value, why: &str) -> Refusal {
+fn named(kind: &str, item: &Value, reason: &str) -> Refusal {
     let item = match item {
         Value::String(text) => text.to_string(),
         Value::Object(members) => {
@@ -92,7 +92,7 @@ fn named(what: &str, item: &Value, why: &str) -> Refusal {
         Value::Bool(value) => format!("%!s(bool={value})"),
         other => other.to_string(),
     };
-    format!("invalid {what} definition {item}: {why}").into()
+    format!("invalid {kind} definition {item}: {reason}").into()
 }
 
 fn resource(item: &Value) -> Result<Value, &'static str> {

@@ -69,16 +69,16 @@ pub(super) fn read(text: &str, lines: &[Comment]) -> Result<Value, Refusal> {
         }
         Err(error) => return Err(refusal(None, format!("yaml: {error}"), lines)),
     };
-    let wrong = mismatches(text, &document);
-    let Some((first, _)) = wrong.first() else {
+    let errors = mismatches(text, &document);
+    let Some((first, _)) = errors.first() else {
         return Ok(document);
     };
     let first = *first;
-    let wrong: Vec<String> = wrong
+    let errors: Vec<String> = errors
         .iter()
-        .map(|(line, what)| format!("  line {line}: {what}"))
+        .map(|(line, mismatch)| format!("  line {line}: {mismatch}"))
         .collect();
-    let message = format!("yaml: unmarshal errors:\n{}", wrong.join("\n"));
+    let message = format!("yaml: unmarshal errors:\n{}", errors.join("\n"));
     Err(refusal(Some(first), message, lines))
 }
 
@@ -122,26 +122,26 @@ fn unspaced(line: &str) -> Vec<String> {
 
 /// Returns the line number in a message of the YAML parser, and the message prefixed with it.
 fn syntax_message(message: &str) -> (Option<usize>, String) {
-    let line_behind = |text: &str| {
-        let (_, behind) = text.split_once(" at line ")?;
-        behind.split(' ').next()?.parse::<usize>().ok()
+    let line_after = |text: &str| {
+        let (_, rest) = text.split_once(" at line ")?;
+        rest.split(' ').next()?.parse::<usize>().ok()
     };
     let (problem, context) = message.split_once(", ").unwrap_or((message, ""));
-    let what = problem
+    let description = problem
         .split_once(" at line ")
-        .map_or(problem, |(what, _)| what);
+        .map_or(problem, |(description, _)| description);
     // Grammar errors are reported a line earlier than token errors.
-    let grammar = what.starts_with("did not find expected")
-        && !what.contains("whitespace")
-        && !what.contains("character");
+    let grammar = description.starts_with("did not find expected")
+        && !description.contains("whitespace")
+        && !description.contains("character");
     let from_zero = |line: Option<usize>| line.and_then(|line| line.checked_sub(1));
-    let line = from_zero(line_behind(context))
+    let line = from_zero(line_after(context))
         .filter(|line| *line > 0)
-        .or(from_zero(line_behind(problem)).filter(|line| *line > 0))
+        .or(from_zero(line_after(problem)).filter(|line| *line > 0))
         .map(|line| if grammar { line } else { line + 1 });
     match line {
-        Some(line) => (Some(line), format!("yaml: line {line}: {what}")),
-        None => (None, format!("yaml: {what}")),
+        Some(line) => (Some(line), format!("yaml: line {line}: {description}")),
+        None => (None, format!("yaml: {description}")),
     }
 }
 
@@ -151,11 +151,11 @@ fn mismatches(text: &str, document: &Value) -> Vec<(usize, String)> {
         return Vec::new();
     }
     let Some(members) = document.as_object() else {
-        let what = format!("{} into ast.rawAnnotation", tagged(document));
-        return vec![(1, format!("cannot unmarshal {what}"))];
+        let description = format!("{} into ast.rawAnnotation", tagged(document));
+        return vec![(1, format!("cannot unmarshal {description}"))];
     };
     let mut lines: HashMap<&str, usize> = HashMap::default();
-    let mut wrong = Vec::new();
+    let mut errors = Vec::new();
     for (line, key) in text.lines().zip(1..).filter_map(|(line, number)| {
         let (key, _) = line.split_once(':')?;
         Some((number, key.trim_matches(['"', '\''])))
@@ -164,8 +164,8 @@ fn mismatches(text: &str, document: &Value) -> Vec<(usize, String)> {
             continue;
         }
         if let Some(first) = lines.get(key).filter(|_| members.contains_key(key)) {
-            let what = format!("mapping key \"{key}\" already defined at line {first}");
-            return vec![(line, what)];
+            let description = format!("mapping key \"{key}\" already defined at line {first}");
+            return vec![(line, description)];
         }
         lines.insert(key, line);
     }
@@ -174,12 +174,12 @@ fn mismatches(text: &str, document: &Value) -> Vec<(usize, String)> {
             && !kind.holds(value)
         {
             let line = lines.get(name).copied().unwrap_or(1);
-            let what = format!("cannot unmarshal {} into {}", tagged(value), kind.name());
-            wrong.push((line, what));
+            let description = format!("cannot unmarshal {} into {}", tagged(value), kind.name());
+            errors.push((line, description));
         }
     }
-    wrong.sort_by_key(|(line, _)| *line);
-    wrong
+    errors.sort_by_key(|(line, _)| *line);
+    errors
 }
 
 /// Formats a value with its tag: `` !!str `text` ``.

@@ -217,10 +217,10 @@ fn set(mut members: ThinVec<Term>) -> TermValue {
 /// value.
 fn object(mut members: ThinVec<(Term, Term)>) -> TermValue {
     members.sort_by(|(one, _), (other, _)| one.cmp(other));
-    members.dedup_by(|(later, value), (kept, kept_value)| {
-        let same = later == kept;
+    members.dedup_by(|(later, value), (previous, previous_value)| {
+        let same = later == previous;
         if same {
-            std::mem::swap(value, kept_value);
+            std::mem::swap(value, previous_value);
         }
         same
     });

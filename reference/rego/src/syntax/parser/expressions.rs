@@ -120,7 +120,7 @@ impl Parser<'_> {
         let terms = self.expression()?;
         let mut expression = Expr {
             location: self.until_last(&location, start),
-            ..self.made_of(terms)
+            ..self.new_expr(terms)
         };
         let with = (self.token() == Token::With).then(|| self.here());
         expression.with = self.modifiers()?;
@@ -137,7 +137,7 @@ impl Parser<'_> {
         self.operators_after(expression, not.is_some(), with.as_ref())
     }
 
-    pub(super) fn made_of(&self, terms: ExprTerms) -> Expr {
+    pub(super) fn new_expr(&self, terms: ExprTerms) -> Expr {
         Expr {
             terms,
             negated: false,
@@ -212,7 +212,7 @@ impl Parser<'_> {
             let symbols = thin_vec![term];
             return Some(Expr {
                 with,
-                ..self.made_of(ExprTerms::Some(SomeDecl { symbols }))
+                ..self.new_expr(ExprTerms::Some(SomeDecl { symbols }))
             });
         }
         self.restore(saved.clone());
@@ -229,7 +229,7 @@ impl Parser<'_> {
             symbols.push(self.variable());
             self.scan();
             if self.token() != Token::Comma {
-                return Some(self.made_of(ExprTerms::Some(SomeDecl { symbols })));
+                return Some(self.new_expr(ExprTerms::Some(SomeDecl { symbols })));
             }
         }
     }
@@ -248,7 +248,7 @@ impl Parser<'_> {
         let with = self.modifiers()?;
         Some(Expr {
             with,
-            ..self.made_of(ExprTerms::Every(Box::new(Every {
+            ..self.new_expr(ExprTerms::Every(Box::new(Every {
                 key,
                 value,
                 domain,
@@ -359,12 +359,12 @@ pub(super) fn append(body: &mut Body, expression: Expr) {
 
 /// Returns the generated body of a rule without one.
 pub(super) fn generated_body(location: &Location) -> Body {
-    let truth = Term {
+    let true_term = Term {
         value: TermValue::Bool(true),
         location: location.clone(),
     };
     thin_vec![Expr {
-        terms: ExprTerms::Term(Box::new(truth)),
+        terms: ExprTerms::Term(Box::new(true_term)),
         negated: false,
         with: ThinVec::new(),
         index: 0,

@@ -134,11 +134,11 @@ impl Parser<'_> {
                     _ => return None,
                 };
                 if !matches!(reference.first()?.value, TermValue::Var(_)) {
-                    let shown = Term {
+                    let invalid = Term {
                         value: TermValue::Ref(reference),
                         location: term.location,
                     };
-                    self.unexpected_but(&format!("rule head ref {shown} invalid"));
+                    self.unexpected_but(&format!("rule head ref {invalid} invalid"));
                     return None;
                 }
                 let mut head = Head::of(reference);

@@ -63,8 +63,8 @@ impl Parser<'_> {
         let inner = between(text);
         let value = if text.starts_with('`') || !inner.contains('\\') {
             inner.into()
-        } else if let Some(plain) = unescape(inner) {
-            plain.into()
+        } else if let Some(unescaped) = unescape(inner) {
+            unescaped.into()
         } else {
             self.error_here(format!("illegal string literal: {text}"));
             return None;
@@ -154,8 +154,8 @@ impl Parser<'_> {
         if raw || !inner.contains('\\') {
             return Some(inner);
         }
-        let plain = unescape(&inner);
-        if plain.is_none() {
+        let unescaped = unescape(&inner);
+        if unescaped.is_none() {
             let (open, close) = (
                 if text.len() < token.len() { '"' } else { '}' },
                 token.chars().next_back().unwrap_or('"'),
@@ -164,7 +164,7 @@ impl Parser<'_> {
                 "illegal template-string part: {open}{inner}{close}"
             ));
         }
-        plain
+        unescaped
     }
 }
 
@@ -214,37 +214,37 @@ fn between(text: &str) -> &str {
 
 /// Replaces `\{` by `{`; other escapes are unchanged.
 fn unbrace(text: &str, raw: bool) -> String {
-    let mut plain = String::with_capacity(text.len());
+    let mut unescaped = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
         if c != '\\' {
-            plain.push(c);
+            unescaped.push(c);
         } else if rest.peek() == Some(&'{') {
             rest.next();
-            plain.push('{');
+            unescaped.push('{');
         } else {
-            plain.push(c);
+            unescaped.push(c);
             if !raw {
-                plain.extend(rest.next());
+                unescaped.extend(rest.next());
             }
         }
     }
-    plain
+    unescaped
 }
 
 /// Unescapes the contents of a JSON string. A lone surrogate becomes U+FFFD.
 fn unescape(text: &str) -> Option<String> {
-    let mut plain = String::with_capacity(text.len());
+    let mut unescaped = String::with_capacity(text.len());
     let mut rest = text.chars();
     while let Some(c) = rest.next() {
         if c < ' ' {
             return None;
         }
         if c != '\\' {
-            plain.push(c);
+            unescaped.push(c);
             continue;
         }
-        plain.push(match rest.next()? {
+        unescaped.push(match rest.next()? {
             c @ ('"' | '\\' | '/') => c,
             'b' => '\u{8}',
             'f' => '\u{c}',
@@ -255,7 +255,7 @@ fn unescape(text: &str) -> Option<String> {
             _ => return None,
         });
     }
-    Some(plain)
+    Some(unescaped)
 }
 
 /// Parses the digits after `\u`, and the next escape if the two form a surrogate pair.
@@ -281,26 +281,26 @@ fn hex(rest: &mut std::str::Chars<'_>) -> Option<u32> {
 fn binary_exponent(text: &str) -> f64 {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let exponent: f64 = exponent.parse().unwrap_or(0.0);
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let whole = whole.trim_start_matches(['-', '0']);
+    let (integer, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let integer = integer.trim_start_matches(['-', '0']);
     let leading_zeros = fraction.len() - fraction.trim_start_matches('0').len();
     // The number is a value from 0.1 to 1, times a power of ten.
-    let digits = if !whole.is_empty() {
-        whole.len() as f64
+    let digits = if !integer.is_empty() {
+        integer.len() as f64
     } else if leading_zeros == fraction.len() {
         return 0.0;
     } else {
         -(leading_zeros as f64)
     };
-    let lead: String = whole
+    let leading: String = integer
         .chars()
         .chain(
             fraction
                 .chars()
-                .skip(if whole.is_empty() { leading_zeros } else { 0 }),
+                .skip(if integer.is_empty() { leading_zeros } else { 0 }),
         )
         .take(15)
         .collect();
-    let lead: f64 = format!("0.{lead}").parse().unwrap_or(1.0);
-    (lead.log2() + (digits + exponent) * std::f64::consts::LOG2_10 + 1.0).floor()
+    let leading: f64 = format!("0.{leading}").parse().unwrap_or(1.0);
+    (leading.log2() + (digits + exponent) * std::f64::consts::LOG2_10 + 1.0).floor()
 }

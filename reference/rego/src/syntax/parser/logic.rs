@@ -137,7 +137,7 @@ impl Parser<'_> {
         };
         Some(Expr {
             location,
-            ..self.made_of(ExprTerms::Logic(Box::new(logic)))
+            ..self.new_expr(ExprTerms::Logic(Box::new(logic)))
         })
     }
 
@@ -225,7 +225,7 @@ impl Parser<'_> {
         let terms = self.expression()?;
         let mut expression = Expr {
             location: self.until_last(&location, start),
-            ..self.made_of(terms)
+            ..self.new_expr(terms)
         };
         match &not {
             Some(not) if self.negates_bodies => expression = self.negate(expression, not)?,

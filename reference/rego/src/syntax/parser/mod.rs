@@ -438,7 +438,7 @@ fn narrow(offset: usize) -> u32 {
 /// Returns the line around a byte offset, and the offset in it, as the details of an error.
 pub(super) fn line_of(text: &str, offset: usize) -> Value {
     let bytes = text.as_bytes();
-    let is = |at: usize, wanted: fn(u8) -> bool| bytes.get(at).copied().is_some_and(wanted);
+    let is = |at: usize, predicate: fn(u8) -> bool| bytes.get(at).copied().is_some_and(predicate);
     let blank = |byte: u8| matches!(byte, b'\t'..=b'\r' | b' ' | 0x85 | 0xa0);
     let line_break = |byte: u8| matches!(byte, b'\r' | b'\n');
 

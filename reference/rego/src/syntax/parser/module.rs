@@ -45,7 +45,7 @@ pub fn parse_module_as(file: &str, text: &str, version: Version) -> Result<Modul
             offset: 0,
             length: 0,
         };
-        return Err(Errors(vec![mistake(&nowhere, "empty module")]));
+        return Err(Errors(vec![parse_error(&nowhere, "empty module")]));
     }
     let (package, first) = match first {
         Some(Statement::Package(package)) => (Some(package), None),
@@ -54,7 +54,7 @@ pub fn parse_module_as(file: &str, text: &str, version: Version) -> Result<Modul
                 Some(statement) => Some(statement.location()),
                 None => blocks.first().map(|block| block.location.clone()),
             };
-            errors.extend(location.map(|location| mistake(&location, "package expected")));
+            errors.extend(location.map(|location| parse_error(&location, "package expected")));
             (None, first)
         }
     };
@@ -79,7 +79,7 @@ pub fn parse_module_as(file: &str, text: &str, version: Version) -> Result<Modul
     while let Some(statement) = statements.next() {
         match statement {
             Statement::Package(package) => {
-                errors.push(mistake(&package.location, "unexpected package"));
+                errors.push(parse_error(&package.location, "unexpected package"));
             }
             Statement::Import(import) => {
                 if imports_version(&import) {
@@ -88,7 +88,7 @@ pub fn parse_module_as(file: &str, text: &str, version: Version) -> Result<Modul
                 module.imports.push(import);
             }
             Statement::Rule(read) => {
-                check(&read.rule, &read.written, &mut refused);
+                check(&read.rule, &read.syntax, &mut refused);
                 module.rules.push(read.rule);
             }
             Statement::Body(body) => {
@@ -99,16 +99,16 @@ pub fn parse_module_as(file: &str, text: &str, version: Version) -> Result<Modul
                 };
                 match bare_rule(body) {
                     Ok(rule) => {
-                        let written = RuleSyntax {
+                        let syntax = RuleSyntax {
                             generated_body: true,
                             ..RuleSyntax::default()
                         };
-                        check(&rule, &[written], &mut refused);
+                        check(&rule, &[syntax], &mut refused);
                         module.rules.push(rule);
                     }
                     Err(mut message) => {
                         message.push_str(hint.unwrap_or_default());
-                        errors.extend(location.map(|location| mistake(&location, &message)));
+                        errors.extend(location.map(|location| parse_error(&location, &message)));
                     }
                 }
             }
@@ -220,7 +220,7 @@ fn lone_name(body: &Body) -> Option<&str> {
     }
 }
 
-fn mistake(location: &Location, message: &str) -> LanguageError {
+fn parse_error(location: &Location, message: &str) -> LanguageError {
     LanguageError::at(Code::Parse, location, message)
 }
 
@@ -244,7 +244,7 @@ impl Parser<'_> {
                 statements.push(Statement::Package(package));
                 return Some(());
             }
-            self.back_unless_wrong(&saved)?;
+            self.restore_unless_failed(&saved)?;
         }
         if self.token() == Token::Import {
             if let Some((import, alias)) = self.import() {
@@ -253,7 +253,7 @@ impl Parser<'_> {
                 statements.push(Statement::Import(import));
                 return Some(());
             }
-            self.back_unless_wrong(&saved)?;
+            self.restore_unless_failed(&saved)?;
         }
         if rules {
             if let Some(rules) = self.rules() {
@@ -261,7 +261,7 @@ impl Parser<'_> {
                 statements.extend(rules);
                 return Some(());
             }
-            self.back_unless_wrong(&saved)?;
+            self.restore_unless_failed(&saved)?;
         }
         let body = self.statement_body()?;
         statements.push(Statement::Body(body));
@@ -278,7 +278,7 @@ impl Parser<'_> {
         Some(())
     }
 
-    fn back_unless_wrong(&mut self, saved: &super::Saved) -> Option<()> {
+    fn restore_unless_failed(&mut self, saved: &super::Saved) -> Option<()> {
         if !self.errors.is_empty() {
             return None;
         }
@@ -308,38 +308,38 @@ impl Statement {
 }
 
 /// Collects the violations, by a rule and its `else` branches, of restrictions beyond the grammar.
-fn check(rule: &Rule, written: &[RuleSyntax], errors: &mut Vec<LanguageError>) {
+fn check(rule: &Rule, syntax: &[RuleSyntax], errors: &mut Vec<LanguageError>) {
     let mut branch = Some(rule);
-    for written in written {
+    for syntax in syntax {
         let Some(rule) = branch else {
             return;
         };
-        check_branch(rule, written, errors);
+        check_branch(rule, syntax, errors);
         branch = rule.else_rule.as_deref();
     }
 }
 
-fn check_branch(rule: &Rule, written: &RuleSyntax, errors: &mut Vec<LanguageError>) {
+fn check_branch(rule: &Rule, syntax: &RuleSyntax, errors: &mut Vec<LanguageError>) {
     let kind = if rule.head.args.is_empty() {
         "rule"
     } else {
         "function"
     };
-    let mut refuse = |message: &str| errors.push(mistake(&rule.location, message));
+    let mut refuse = |message: &str| errors.push(parse_error(&rule.location, message));
     if let (1, Some(name)) = (rule.head.reference.len(), &rule.head.name)
         && crate::syntax::token::is_keyword(&name.0, Version::V1)
     {
         refuse(&format!("{name} keyword cannot be used for rule name"));
     }
-    if written.generated_body && rule.head.value_generated {
+    if syntax.generated_body && rule.head.value_generated {
         refuse(&format!(
             "{kind} must have value assignment and/or body declaration"
         ));
     }
-    if !written.generated_body && !written.if_keyword && !rule.default {
+    if !syntax.generated_body && !syntax.if_keyword && !rule.default {
         refuse(&format!("`if` keyword is required before {kind} body"));
     }
-    if rule.head.value.is_none() && rule.head.key.is_some() && !written.contains {
+    if rule.head.value.is_none() && rule.head.key.is_some() && !syntax.contains {
         refuse("`contains` keyword is required for partial set rules");
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct RuleSyntax {
 #[derive(Debug)]
 pub(super) struct ParsedRule {
     pub(super) rule: Rule,
-    pub(super) written: Vec<RuleSyntax>,
+    pub(super) syntax: Vec<RuleSyntax>,
 }
 
 impl Parser<'_> {
@@ -50,7 +50,7 @@ impl Parser<'_> {
         if !contains {
             complete_head(&mut head, if_keyword)?;
         }
-        let mut written = RuleSyntax {
+        let mut syntax = RuleSyntax {
             if_keyword,
             contains,
             generated_body: false,
@@ -61,24 +61,24 @@ impl Parser<'_> {
         } else if self.token() == Token::LeftBrace {
             self.braced_body()?
         } else if contains {
-            written.generated_body = true;
+            syntax.generated_body = true;
             let body = generated_body(&location);
             let location = head.location.clone();
             let rule = rule(head, body, location);
             return Some(vec![ParsedRule {
                 rule,
-                written: vec![written],
+                syntax: vec![syntax],
             }]);
         } else {
             return None;
         };
         let mut rule = rule(head, body, location);
-        let mut all = vec![written];
+        let mut all = vec![syntax];
         if self.token() == Token::Else && !self.reference_ahead() {
             rule.else_rule = Some(Box::new(self.first_else(&rule.head, &mut all)?));
         }
         rule.location = self.until_last(&rule.location, start);
-        self.chained(ParsedRule { rule, written: all })
+        self.chained(ParsedRule { rule, syntax: all })
     }
 
     fn default_rule(
@@ -95,7 +95,7 @@ impl Parser<'_> {
         }
         Some(vec![ParsedRule {
             rule,
-            written: vec![RuleSyntax::default()],
+            syntax: vec![RuleSyntax::default()],
         }])
     }
 
@@ -132,14 +132,14 @@ impl Parser<'_> {
         while self.token() == Token::LeftBrace {
             let ParsedRule {
                 rule: model,
-                written,
+                syntax,
             } = rules.first()?;
             if model.else_rule.is_some() {
                 self.error_here("expected else keyword");
                 return None;
             }
             copied += model.head.location.length as usize;
-            let (mut head, written) = (model.head.clone(), written.clone());
+            let (mut head, syntax) = (model.head.clone(), syntax.clone());
             if copied > MAX_COPIED_HEADS {
                 self.error_here("too many bodies for one rule head");
                 return None;
@@ -151,7 +151,7 @@ impl Parser<'_> {
             relocate_head(&mut head, &location);
             rules.push(ParsedRule {
                 rule: rule(head, body, location),
-                written,
+                syntax,
             });
         }
         Some(rules)
@@ -168,7 +168,7 @@ impl Parser<'_> {
         }
     }
 
-    fn first_else(&mut self, head: &Head, written: &mut Vec<RuleSyntax>) -> Option<Rule> {
+    fn first_else(&mut self, head: &Head, syntax: &mut Vec<RuleSyntax>) -> Option<Rule> {
         let variables = !head.reference.iter().skip(1).all(Term::is_ground);
         if head.reference.len() > 1 && variables {
             self.error_here("else keyword cannot be used on rules with variables in head");
@@ -178,14 +178,14 @@ impl Parser<'_> {
             self.error_here("else keyword cannot be used on multi-value rules");
             return None;
         }
-        self.else_rule(head, written)
+        self.else_rule(head, syntax)
     }
 
-    fn else_rule(&mut self, first: &Head, written: &mut Vec<RuleSyntax>) -> Option<Rule> {
-        self.nested(|parser| parser.else_here(first, written))
+    fn else_rule(&mut self, first: &Head, syntax: &mut Vec<RuleSyntax>) -> Option<Rule> {
+        self.nested(|parser| parser.else_here(first, syntax))
     }
 
-    fn else_here(&mut self, first: &Head, written: &mut Vec<RuleSyntax>) -> Option<Rule> {
+    fn else_here(&mut self, first: &Head, syntax: &mut Vec<RuleSyntax>) -> Option<Rule> {
         let (location, start) = (self.here(), self.offset());
         let mut head = first.clone();
         head.value_generated = false;
@@ -207,14 +207,14 @@ impl Parser<'_> {
         }
         let if_keyword = self.token() == Token::If;
         if !if_keyword && self.token() != Token::LeftBrace {
-            written.push(RuleSyntax {
+            syntax.push(RuleSyntax {
                 generated_body: true,
                 ..RuleSyntax::default()
             });
             let location = self.until_last(&location, start);
             return Some(rule(head, generated_body(&location), location));
         }
-        written.push(RuleSyntax {
+        syntax.push(RuleSyntax {
             if_keyword,
             ..RuleSyntax::default()
         });
@@ -224,7 +224,7 @@ impl Parser<'_> {
         let body = self.else_body(&location)?;
         let mut rule = rule(head, body, self.until_last(&location, start));
         if self.token() == Token::Else {
-            rule.else_rule = Some(Box::new(self.else_rule(first, written)?));
+            rule.else_rule = Some(Box::new(self.else_rule(first, syntax)?));
             rule.location = self.until_last(&location, start);
         }
         Some(rule)
@@ -247,31 +247,31 @@ impl Parser<'_> {
     }
 
     fn check_default(&mut self, rule: &Rule) -> bool {
-        let mut wrong = Vec::new();
+        let mut messages = Vec::new();
         match &rule.head.value {
-            None => wrong.push("illegal default rule (must have a value)".to_owned()),
-            Some(value) => check_default_value(value, &mut wrong),
+            None => messages.push("illegal default rule (must have a value)".to_owned()),
+            Some(value) => check_default_value(value, &mut messages),
         }
-        if wrong.is_empty() {
+        if messages.is_empty() {
             let mut names: Vec<&Var> = Vec::new();
             for arg in &rule.head.args {
                 match &arg.value {
-                    TermValue::Var(name) if names.contains(&name) => wrong.push(format!(
+                    TermValue::Var(name) if names.contains(&name) => messages.push(format!(
                         "illegal default rule (arguments cannot be repeated {name})"
                     )),
                     TermValue::Var(name) => names.push(name),
-                    other => wrong.push(format!(
+                    other => messages.push(format!(
                         "illegal default rule (arguments cannot contain {})",
                         other.kind()
                     )),
                 }
             }
         }
-        let right = wrong.is_empty();
-        for message in wrong {
+        let is_valid = messages.is_empty();
+        for message in messages {
             self.error(&rule.location, message);
         }
-        right
+        is_valid
     }
 }
 
@@ -313,21 +313,21 @@ fn complete_head(head: &mut Head, if_keyword: bool) -> Option<()> {
 }
 
 /// Collects reasons why a term cannot be the value of a default rule, except in comprehensions.
-fn check_default_value(term: &Term, wrong: &mut Vec<String>) {
+fn check_default_value(term: &Term, messages: &mut Vec<String>) {
     match &term.value {
-        TermValue::Var(_) | TermValue::Ref(_) | TermValue::Call(_) => wrong.push(format!(
+        TermValue::Var(_) | TermValue::Ref(_) | TermValue::Call(_) => messages.push(format!(
             "illegal default rule (value cannot contain {})",
             term.value.kind()
         )),
         TermValue::Array(terms) | TermValue::Set(terms) => {
             for term in terms {
-                check_default_value(term, wrong);
+                check_default_value(term, messages);
             }
         }
         TermValue::Object(members) => {
             for (key, value) in members {
-                check_default_value(key, wrong);
-                check_default_value(value, wrong);
+                check_default_value(key, messages);
+                check_default_value(value, messages);
             }
         }
         _ => {}

@@ -75,7 +75,7 @@ impl<'t> Parser<'t> {
         };
         let mut path = Ref::with_capacity(steps.len() + 1);
         for (position, step) in steps.into_iter().enumerate() {
-            let wanted = match (position, &step.value) {
+            let expected = match (position, &step.value) {
                 (0, TermValue::Var(name)) => {
                     let value = TermValue::String(name.0.clone());
                     path.push(Term {
@@ -93,7 +93,7 @@ impl<'t> Parser<'t> {
                 _ => "string",
             };
             let found = step.value.kind();
-            let message = format!("unexpected {found} token: expecting {wanted}");
+            let message = format!("unexpected {found} token: expecting {expected}");
             self.error(&step.location, message);
             return None;
         }

@@ -22,13 +22,13 @@ use super::{Array, Object, SyntaxError, Value, from_json};
 use parallel_parse::{Helpers, Parts, Speculative};
 
 /// Minimum length in bytes of a text that is stored as a separate chunk.
-const SHORT: usize = 4 << 10;
+const MIN_CHUNK_LENGTH: usize = 4 << 10;
 
 /// Maximum length of a chunk in bytes, unless it is one item.
-const LONG: usize = 16 << 10;
+const MAX_CHUNK_LENGTH: usize = 16 << 10;
 
 /// Number of buffered bytes of a list at which chunks of it are created.
-const ENOUGH: usize = 64 << 10;
+const CHUNK_THRESHOLD: usize = 64 << 10;
 
 /// Minimum length of a text, in bytes, that another thread parses.
 const WORTH_THREADS: usize = 8 << 20;
@@ -39,7 +39,7 @@ const WORTH_THREADS: usize = 8 << 20;
 /// # Errors
 /// As [`from_json`].
 pub fn document_from_json(text: &[u8]) -> Result<Value, SyntaxError> {
-    if text.len() < SHORT {
+    if text.len() < MIN_CHUNK_LENGTH {
         return from_json(text);
     }
     let threads = match text.len() < WORTH_THREADS {
@@ -57,13 +57,13 @@ fn read(text: &[u8], threads: usize, worth: usize) -> Result<Value, SyntaxError>
             left: threads - 1,
             worth,
         };
-        Documents::new(Reader::new(text)?, Some(helpers), Arc::default()).whole()
+        Documents::new(Reader::new(text)?, Some(helpers), Arc::default()).parse()
     });
     match ordered {
         Ok(value) => Ok(value),
         Err(Stop::Syntax(error)) => Err(*error),
         Err(Stop::Disorder) => {
-            match Documents::new(Reader::new(text)?, None, Arc::default()).whole() {
+            match Documents::new(Reader::new(text)?, None, Arc::default()).parse() {
                 Ok(value) => Ok(value),
                 Err(Stop::Syntax(error)) => Err(*error),
                 // Without helpers, chunks of an object are not created before its end.
@@ -126,7 +126,7 @@ struct List<T: Kind> {
     /// Start of the text of the list in the buffer.
     start: usize,
     /// Number of entries that belong to the enclosing lists.
-    behind: usize,
+    first_entry: usize,
     /// Chunks created so far.
     parts: Vec<Subtree<T>>,
     /// Whether the keys were sorted so far.
@@ -244,7 +244,7 @@ impl<'s, 't: 's> Documents<'s, 't> {
         }
     }
 
-    fn whole(mut self) -> Result<Value, Stop> {
+    fn parse(mut self) -> Result<Value, Stop> {
         let value = self.value(0)?;
         self.reader.end()?;
         match value {
@@ -282,15 +282,15 @@ impl<'s, 't: 's> Documents<'s, 't> {
     /// escapes.
     fn string(&mut self) -> Result<Option<Box<str>>, Stop> {
         self.reader.at += 1;
-        let plain = self.reader.plain();
+        let prefix = self.reader.unescaped_run();
         self.written.push('"');
         if self.reader.peek() == Some(b'"') {
             self.reader.at += 1;
-            self.written.push_str(plain);
+            self.written.push_str(prefix);
             self.written.push('"');
             return Ok(None);
         }
-        let text = self.reader.string_from(plain)?;
+        let text = self.reader.string_from(prefix)?;
         let mut escaped = Vec::with_capacity(text.len());
         escape_into(text.as_bytes(), &mut escaped);
         self.written.push_str(&String::from_utf8_lossy(&escaped));
@@ -328,7 +328,7 @@ impl<'s, 't: 's> Documents<'s, 't> {
         self.written.push(T::OPEN);
         List {
             start,
-            behind: self.entries.len(),
+            first_entry: self.entries.len(),
             parts: Vec::new(),
             is_ordered: true,
         }
@@ -370,7 +370,10 @@ impl<'s, 't: 's> Documents<'s, 't> {
         };
         if T::OPEN == Member::OPEN {
             self.key(&mut entry)?;
-            let last = self.entries.get(list.behind..).and_then(<[Entry]>::last);
+            let last = self
+                .entries
+                .get(list.first_entry..)
+                .and_then(<[Entry]>::last);
             let name = entry.name(&self.written);
             if last.is_some_and(|last| last.name(&self.written) >= name) {
                 if !list.parts.is_empty() {
@@ -387,7 +390,7 @@ impl<'s, 't: 's> Documents<'s, 't> {
         }
         entry.end = self.written.len();
         self.entries.push(entry);
-        let enough = self.written.len() - list.start >= ENOUGH;
+        let enough = self.written.len() - list.start >= CHUNK_THRESHOLD;
         if enough && list.is_ordered && (self.helpers.is_some() || T::OPEN != Member::OPEN) {
             if self.useless.load(Ordering::Relaxed) {
                 return Err(Stop::Disorder);
@@ -400,20 +403,20 @@ impl<'s, 't: 's> Documents<'s, 't> {
 
     /// Creates chunks of the first entries. The last entries remain, among them the highest key.
     fn part<T: Kind>(&mut self, list: &mut List<T>) {
-        let mut own = self.entries.split_off(list.behind);
-        let mut rest = own.as_mut_slice();
+        let mut entries = self.entries.split_off(list.first_entry);
+        let mut rest = entries.as_mut_slice();
         while rest.len() > WIDTH {
-            let (group, behind) = rest.split_at_mut(group(rest));
+            let (group, tail) = rest.split_at_mut(group(rest));
             list.parts.extend(self.leaf(group));
-            rest = behind;
+            rest = tail;
         }
         let begin = list.start + 1;
-        let gone = rest.first().map_or(0, |first| first.start - begin);
-        self.written.drain(begin..begin + gone);
+        let removed = rest.first().map_or(0, |first| first.start - begin);
+        self.written.drain(begin..begin + removed);
         let moved = rest.len();
-        for mut entry in own.drain(own.len() - moved..) {
-            entry.start -= gone;
-            entry.end -= gone;
+        for mut entry in entries.drain(entries.len() - moved..) {
+            entry.start -= removed;
+            entry.end -= removed;
             self.entries.push(entry);
         }
     }
@@ -422,7 +425,7 @@ impl<'s, 't: 's> Documents<'s, 't> {
     fn leaf<T: Kind>(&self, entries: &mut [Entry]) -> Option<Subtree<T>> {
         let mark = T::mark_of(entries.first()?.name(&self.written));
         let length: usize = entries.iter().map(Entry::length).sum();
-        let leaf = match entries.iter().all(Entry::is_text) && length <= LONG {
+        let leaf = match entries.iter().all(Entry::is_text) && length <= MAX_CHUNK_LENGTH {
             true => Chunk::unread(&self.text(entries), entries.len()),
             false => self.read(entries).into(),
         };
@@ -462,12 +465,12 @@ impl<'s, 't: 's> Documents<'s, 't> {
 
     /// Returns all chunks of a list, including those of its last entries.
     fn parts<T: Kind>(&mut self, list: &mut List<T>) -> Vec<Subtree<T>> {
-        let mut own = self.entries.split_off(list.behind);
-        let mut rest = own.as_mut_slice();
+        let mut entries = self.entries.split_off(list.first_entry);
+        let mut rest = entries.as_mut_slice();
         while !rest.is_empty() {
-            let (group, behind) = rest.split_at_mut(group(rest));
+            let (group, tail) = rest.split_at_mut(group(rest));
             list.parts.extend(self.leaf(group));
-            rest = behind;
+            rest = tail;
         }
         mem::take(&mut list.parts)
     }
@@ -477,24 +480,25 @@ impl<'s, 't: 's> Documents<'s, 't> {
         if !list.is_ordered {
             self.order(&list);
         }
-        let own = self.entries.get(list.behind..).unwrap_or_default();
-        let is_text = list.parts.is_empty() && own.iter().all(Entry::is_text);
-        let length: usize = own.iter().map(Entry::length).sum();
-        if is_text && length < SHORT {
+        let entries = self.entries.get(list.first_entry..).unwrap_or_default();
+        let is_text = list.parts.is_empty() && entries.iter().all(Entry::is_text);
+        let length: usize = entries.iter().map(Entry::length).sum();
+        if is_text && length < MIN_CHUNK_LENGTH {
             if !list.is_ordered {
                 self.rewrite(&list);
             }
             self.written.push(T::CLOSE);
-            self.entries.truncate(list.behind);
+            self.entries.truncate(list.first_entry);
             return None;
         }
         if !list.is_ordered {
             self.arrange(&list);
         }
-        let own = self.entries.get(list.behind..).unwrap_or_default();
-        let value = if list.parts.is_empty() && length < SHORT && own.len() <= WIDTH {
-            let mut own = self.entries.split_off(list.behind);
-            T::short(self.read(&mut own), &mut self.shapes)
+        let entries = self.entries.get(list.first_entry..).unwrap_or_default();
+        let value = if list.parts.is_empty() && length < MIN_CHUNK_LENGTH && entries.len() <= WIDTH
+        {
+            let mut entries = self.entries.split_off(list.first_entry);
+            T::short(self.read(&mut entries), &mut self.shapes)
         } else {
             T::long(Tree::of_parts(self.parts(&mut list)))
         };
@@ -506,18 +510,18 @@ impl<'s, 't: 's> Documents<'s, 't> {
     /// the order of the preceding object first: most objects have the same keys in the same
     /// positions.
     fn order<T: Kind>(&mut self, list: &List<T>) {
-        let own = self.entries.get(list.behind..).unwrap_or_default();
+        let entries = self.entries.get(list.first_entry..).unwrap_or_default();
         let written = self.written.as_str();
-        let name = |at: &usize| own.get(*at).map(|entry| entry.name(written));
+        let name = |at: &usize| entries.get(*at).map(|entry| entry.name(written));
         let follows = |left: &usize, right: &usize| match (name(left), name(right)) {
             (Some(left), Some(right)) => left < right,
             _ => false,
         };
-        if self.order.len() == own.len() && self.order.is_sorted_by(follows) {
+        if self.order.len() == entries.len() && self.order.is_sorted_by(follows) {
             return;
         }
         self.order.clear();
-        self.order.extend(0..own.len());
+        self.order.extend(0..entries.len());
         self.order
             .sort_by(|left, right| name(left).cmp(&name(right)));
         self.order.dedup_by(|later, earlier| {
@@ -532,8 +536,8 @@ impl<'s, 't: 's> Documents<'s, 't> {
     /// Writes members in their order.
     fn rewrite<T: Kind>(&mut self, list: &List<T>) {
         let mut text = mem::take(&mut self.spare);
-        let own = self.entries.get(list.behind..).unwrap_or_default();
-        for entry in self.order.iter().filter_map(|at| own.get(*at)) {
+        let entries = self.entries.get(list.first_entry..).unwrap_or_default();
+        for entry in self.order.iter().filter_map(|at| entries.get(*at)) {
             if !text.is_empty() {
                 text.push(',');
             }
@@ -547,9 +551,12 @@ impl<'s, 't: 's> Documents<'s, 't> {
 
     /// Sorts the entries of an object's members by key.
     fn arrange<T: Kind>(&mut self, list: &List<T>) {
-        let own = self.entries.drain(list.behind..);
-        let mut own: Vec<Option<Entry>> = own.map(Some).collect();
-        let ordered = self.order.iter().filter_map(|at| own.get_mut(*at)?.take());
+        let entries = self.entries.drain(list.first_entry..);
+        let mut entries: Vec<Option<Entry>> = entries.map(Some).collect();
+        let ordered = self
+            .order
+            .iter()
+            .filter_map(|at| entries.get_mut(*at)?.take());
         self.entries.extend(ordered);
     }
 }
@@ -559,11 +566,11 @@ impl<'s, 't: 's> Documents<'s, 't> {
 fn group(entries: &[Entry]) -> usize {
     let mut length = 0;
     let is_text = entries.first().is_some_and(Entry::is_text);
-    let fits = |entry: &&Entry| {
+    let joins_chunk = |entry: &&Entry| {
         length += entry.length();
-        entry.is_text() == is_text && length <= LONG
+        entry.is_text() == is_text && length <= MAX_CHUNK_LENGTH
     };
-    let count = entries.iter().take(FILLED).take_while(fits).count();
+    let count = entries.iter().take(FILLED).take_while(joins_chunk).count();
     count.max(1).min(entries.len())
 }
 

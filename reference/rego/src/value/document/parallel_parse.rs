@@ -12,7 +12,7 @@ use crate::value::object::Member;
 use crate::value::tree::Subtree;
 
 /// Number of bytes that are searched for a position at which the text can be split.
-const WINDOW: usize = 256 << 10;
+const SPLIT_SEARCH_BYTES: usize = 256 << 10;
 
 /// Threads that parse later parts of a text.
 #[derive(Clone, Copy)]
@@ -123,7 +123,10 @@ impl<'s, 't: 's> Documents<'s, 't> {
         let Some(parts) = T::of_rest(parts) else {
             return Ok(false);
         };
-        let last = self.entries.get(list.behind..).and_then(<[Entry]>::last);
+        let last = self
+            .entries
+            .get(list.first_entry..)
+            .and_then(<[Entry]>::last);
         let last = last.map_or("", |last| last.name(&self.written));
         let follows = parts
             .first()
@@ -142,7 +145,7 @@ impl<'s, 't: 's> Documents<'s, 't> {
 /// text. The result is a guess, because `middle` may be inside of a string.
 fn boundary(text: &str, middle: usize) -> Option<usize> {
     let bytes = text.as_bytes().get(middle..)?;
-    let bytes = bytes.get(..WINDOW).unwrap_or(bytes);
+    let bytes = bytes.get(..SPLIT_SEARCH_BYTES).unwrap_or(bytes);
     let closed = |pair: &[u8]| matches!(pair, [b'}' | b']', b',']);
     let first = bytes.windows(2).position(closed)? + 1;
     let (mut depth, mut lowest, mut found) = (0_isize, 1, None);
@@ -207,8 +210,8 @@ mod tests {
             users.replace("user-05000", "user-04000"),
         ];
         for broken in ["}", "]", ",", "\"", "{", "\\"] {
-            let (before, behind) = small.split_at(half);
-            texts.push(format!("{before}{broken}{behind}"));
+            let (before, after) = small.split_at(half);
+            texts.push(format!("{before}{broken}{after}"));
             texts.push(format!("{small}{broken}"));
         }
         texts.push(small.get(..small.len() - 9).unwrap_or_default().to_owned());
@@ -259,10 +262,10 @@ mod tests {
         let users = (0..9_000).map(|at| format!(r#","{at:05}":{{"n":{at}}}"#));
         let users: String = users.collect();
         let (at, taken, length) = joined(&format!(r#"{{"":1{users}}}"#));
-        let behind = users.get(at - 6..).unwrap_or_default();
-        assert!(behind.starts_with(",\""), "{at}");
+        let tail = users.get(at - 6..).unwrap_or_default();
+        assert!(tail.starts_with(",\""), "{at}");
         assert_eq!(taken, Some(true));
-        assert_eq!(length, 1 + behind.matches("\"n\"").count());
+        assert_eq!(length, 1 + tail.matches("\"n\"").count());
         let (_, taken, _) = joined(&format!(r#"{{"99999":1{users}}}"#));
         assert_eq!(taken, None, "the first key belongs behind");
     }

@@ -24,7 +24,7 @@ const LABELLED: usize = 1500;
 /// Limit of the server's peak memory, in MiB.
 const MOST: u64 = 1024;
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
     endless(harness, &mut findings).await?;
     unfolding(harness, &mut findings).await?;
@@ -51,7 +51,7 @@ async fn selectors(harness: &Harness, findings: &mut Findings) -> Result<(), Fai
     for (patterns, pattern) in [(20_000, "*a*".repeat(30)), (101, "a".to_owned())] {
         let body = stack(patterns, &pattern);
         let (status, _) = stacker.send("PUT", "/v1/stacks/large", &body).await?;
-        findings.hold(
+        findings.check(
             format!("a stack with {patterns} patterns: {status}"),
             status == 400,
         );
@@ -62,14 +62,14 @@ async fn selectors(harness: &Harness, findings: &mut Findings) -> Result<(), Fai
             .put(&format!("/v1/stacks/many-{number}"), body)
             .await?;
     }
-    let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(10) {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(10) {
         let write = Instant::now();
         let (status, _) = owner.send("PUT", "/v1/sources/beside", &json!({})).await?;
-        let took = write.elapsed();
-        findings.hold(
-            format!("a write beside stacks: {status} after {took:?}"),
-            status == 200 && took < Duration::from_secs(2),
+        let elapsed = write.elapsed();
+        findings.check(
+            format!("a write beside stacks: {status} after {elapsed:?}"),
+            status == 200 && elapsed < Duration::from_secs(2),
         );
         sleep(Duration::from_millis(100)).await;
     }
@@ -93,20 +93,20 @@ async fn put(person: User, name: &str, revision: &str) -> Result<(), Failure> {
 }
 
 /// Waits until the latest status of a bundle has this value; returns its error message.
-async fn status(person: User, bundle: &str, wanted: &str) -> Result<String, Failure> {
+async fn status(person: User, bundle: &str, expected: &str) -> Result<String, Failure> {
     let path = format!("/v1/bundles/{bundle}/status/latest");
-    let begun = Instant::now();
+    let start = Instant::now();
     loop {
-        let (_, said) = person.send("GET", &path, &Value::Null).await?;
+        let (_, response) = person.send("GET", &path, &Value::Null).await?;
         let text = |name: &str| {
-            let found = said.pointer(&format!("/result/{name}"));
+            let found = response.pointer(&format!("/result/{name}"));
             found.and_then(Value::as_str).unwrap_or_default().to_owned()
         };
-        if text("status") == wanted {
+        if text("status") == expected {
             return Ok(text("error_message"));
         }
-        if begun.elapsed() > HANG_LIMIT {
-            return Err(format!("{bundle} is not {wanted}: {said}").into());
+        if start.elapsed() > HANG_LIMIT {
+            return Err(format!("{bundle} is not {expected}: {response}").into());
         }
         sleep(Duration::from_millis(100)).await;
     }
@@ -127,9 +127,9 @@ async fn endless(harness: &Harness, findings: &mut Findings) -> Result<(), Failu
     }
     for number in 0..MANY {
         let path = format!("/v1/bundles/endless-{number}/status/latest");
-        let (status, said) = owner.send("GET", &path, &Value::Null).await?;
-        findings.hold(
-            format!("an endless build has ended: {status} {said}"),
+        let (status, response) = owner.send("GET", &path, &Value::Null).await?;
+        findings.check(
+            format!("an endless build has ended: {status} {response}"),
             status == 404,
         );
         let path = format!("/v1/bundles/endless-{number}");
@@ -193,9 +193,9 @@ async fn killed(harness: &Harness, findings: &mut Findings) -> Result<(), Failur
     let failed = status(plane.person("first"), "killer", "INTERNAL_ERROR").await;
     findings.succeed(
         "it is not built a third time",
-        failed.and_then(|why| match why.contains("the process ended") {
+        failed.and_then(|error| match error.contains("the process ended") {
             true => Ok(()),
-            false => Err(why.into()),
+            false => Err(error.into()),
         }),
     );
     put(plane.person("first"), "killer", "\"r\"").await?;

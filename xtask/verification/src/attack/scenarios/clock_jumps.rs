@@ -10,7 +10,7 @@ use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness};
 use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::attack::tenancy::{self, ControlPlane, built, eventually};
-use crate::servers::{Failure, Process, Sink, done, request};
+use crate::servers::{Failure, Process, Sink, exchange_ok, request};
 
 /// Debian package and library that fake the clock of a process.
 const LIBRARY: (&str, &str) = (
@@ -21,8 +21,8 @@ const LIBRARY: (&str, &str) = (
 /// Jumps of the clock, relative to the system's time.
 const JUMPS: &[&str] = &["+1h", "-1d", "+0", "+10y", "-30d", "+0"];
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
-    apt::require(&[LIBRARY]).map_err(|why| why.to_string())?;
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
+    apt::require(&[LIBRARY]).map_err(|error| error.to_string())?;
     let mut findings = Findings::default();
     let clock = harness.file("clock", "+0")?;
     let environment = [
@@ -48,14 +48,16 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         harness.file("clock", jump)?;
         sleep(Duration::from_millis(500)).await;
         admin.bundle("jumped", "jumped.tgz", json!(count)).await?;
-        let due = json!({"jumped": count});
+        let expected = json!({"jumped": count});
         let there = eventually("the bundle", || {
-            built(harness, "jumped.tgz").as_ref() == Some(&due)
+            built(harness, "jumped.tgz").as_ref() == Some(&expected)
         });
         findings.succeed(&format!("{jump}: build"), there.await);
         let body = json!({"input": {"user": "ann"}}).to_string();
-        let asked = request("POST", "/v1/data/calm/allow", &body);
-        let answer = done(engine.address, ATTACKER, &asked).await?.json();
+        let request_bytes = request("POST", "/v1/data/calm/allow", &body);
+        let answer = exchange_ok(engine.address, ATTACKER, &request_bytes)
+            .await?
+            .json();
         let id = answer
             .get("decision_id")
             .and_then(|id| id.as_str())

@@ -8,7 +8,7 @@ use tokio::time::sleep;
 use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness, NEVER};
 use crate::attack::health_monitor::{self, HealthMonitor};
-use crate::servers::{Failure, HANG_LIMIT, Process, Wire, ask, request};
+use crate::servers::{Failure, HANG_LIMIT, Process, Wire, exchange, request};
 
 /// Timeout of the servers for the head and the body of a request.
 const TIMEOUT: &str = "2s";
@@ -43,7 +43,7 @@ enum Slow {
     Preface,
 }
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
     let times = ["--header-timeout", TIMEOUT, "--body-timeout", TIMEOUT];
     let mut server = harness.engine(&times, &[]).await?;
@@ -69,7 +69,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         while let Some(client) = clients.join_next().await {
             stayed += usize::from(!client??);
         }
-        findings.hold(
+        findings.check(
             format!("{slow:?}: {stayed} of {MANY} slow clients were let stay"),
             stayed == 0,
         );
@@ -98,7 +98,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
 
 /// Sends bytes slowly; returns whether the server closes the connection or responds with an error.
 async fn drip(mut client: Wire, slow: Slow) -> bool {
-    let begun = Instant::now();
+    let start = Instant::now();
     let first = match slow {
         Slow::Head => "GET /health HTTP/1.1\r\nHost: server\r\nX: ",
         Slow::Body => "POST /v1/data HTTP/1.1\r\nHost: server\r\nContent-Length: 5000\r\n\r\n",
@@ -116,7 +116,7 @@ async fn drip(mut client: Wire, slow: Slow) -> bool {
     if client.send(first.as_bytes()).await.is_err() {
         return true;
     }
-    while begun.elapsed() < HANG_LIMIT {
+    while start.elapsed() < HANG_LIMIT {
         if client.send(piece.as_bytes()).await.is_err() {
             return true;
         }
@@ -149,11 +149,11 @@ async fn idle(
             Some(client)
         });
     }
-    let mut kept = Vec::new();
+    let mut open_connections = Vec::new();
     while let Some(client) = clients.join_next().await {
-        kept.extend(client?);
+        open_connections.extend(client?);
     }
-    outlast(findings, server, bystander, kept, (what, true)).await
+    outlast(findings, server, bystander, open_connections, (what, true)).await
 }
 
 /// Returns the source address of an attacker's client: one of many, or always the same.
@@ -171,13 +171,16 @@ async fn busy(
     what: &str,
     spread: bool,
 ) -> Result<(), Failure> {
-    let (bystander, kept) = match spread {
+    let (bystander, open_connections) = match spread {
         true => {
             // All connections are in use by many addresses: only health and metrics are guaranteed,
             // and a client that connects just when the limit is reached may have to retry.
-            let kept = unfinished(server, spread).await;
+            let open_connections = unfinished(server, spread).await;
             let probes = health_monitor::control();
-            (HealthMonitor::start(server.address, probes).await, kept)
+            (
+                HealthMonitor::start(server.address, probes).await,
+                open_connections,
+            )
         }
         false => {
             let probes = health_monitor::engine(None);
@@ -185,12 +188,19 @@ async fn busy(
             (bystander, unfinished(server, spread).await)
         }
     };
-    outlast(findings, server, bystander, kept, (what, !spread)).await
+    outlast(
+        findings,
+        server,
+        bystander,
+        open_connections,
+        (what, !spread),
+    )
+    .await
 }
 
 /// Opens connections with unfinished bodies.
 async fn unfinished(server: &Process, spread: bool) -> Vec<Wire> {
-    let mut kept = Vec::new();
+    let mut open_connections = Vec::new();
     for number in 0..BEYOND {
         let from = address(number, spread);
         let Ok(mut client) = Wire::connect(server.address, from).await else {
@@ -199,9 +209,9 @@ async fn unfinished(server: &Process, spread: bool) -> Vec<Wire> {
         let head = "POST /v1/data HTTP/1.1\r\nHost: server\r\nContent-Length: 5000\r\n\r\n{";
         // A rejected connection is the intended outcome.
         let _sent = client.send(head.as_bytes()).await;
-        kept.push(client);
+        open_connections.push(client);
     }
-    kept
+    open_connections
 }
 
 /// Holds connections open for a while, and checks that this does not affect the health monitor, nor
@@ -210,35 +220,35 @@ async fn outlast(
     findings: &mut Findings,
     server: &Process,
     bystander: HealthMonitor,
-    kept: Vec<Wire>,
-    (what, room): (&str, bool),
+    open_connections: Vec<Wire>,
+    (what, has_capacity): (&str, bool),
 ) -> Result<(), Failure> {
     sleep(Duration::from_secs(4)).await;
     let before = findings.broken.len();
     let mut waited = None;
-    if room {
+    if has_capacity {
         let body = "{\"input\": {\"user\": \"ann\"}}";
         let decision = request("POST", "/v1/data/calm/allow", body);
-        let begun = Instant::now();
-        let answer = ask(server.address, NEWCOMER, &decision).await;
-        waited = Some(begun.elapsed().as_secs_f64() * 1e3);
-        let held = match answer {
+        let start = Instant::now();
+        let answer = exchange(server.address, NEWCOMER, &decision).await;
+        waited = Some(start.elapsed().as_secs_f64() * 1e3);
+        let result = match answer {
             Ok(answer) if answer.status() == 200 => Ok(()),
             Ok(answer) => Err(answer.status().to_string()),
-            Err(why) => Err(why.to_string()),
+            Err(error) => Err(error.to_string()),
         };
-        findings.succeed("a newcomer's decision", held);
+        findings.succeed("a newcomer's decision", result);
     }
     let watched = bystander.stop().await?;
-    drop(kept);
+    drop(open_connections);
     if let Some(waited) = waited {
         let bound = SOON * watched.bound(1.0);
-        findings.hold(
+        findings.check(
             format!("a newcomer waited {waited:.0} ms, bound {bound:.0} ms"),
             waited <= bound,
         );
     }
     findings.watch(watched);
-    findings.name(before, what);
+    findings.prefix_from(before, what);
     findings.check_memory(server, MOST)
 }

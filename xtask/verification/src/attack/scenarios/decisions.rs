@@ -32,7 +32,7 @@ struct Logging<'s> {
     further: Value,
 }
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
     let port = free_address()?.port();
     let mut logging = Logging {
@@ -72,7 +72,7 @@ impl Logging<'_> {
 
     /// Waits until every acknowledged decision has arrived at the sink.
     async fn delivered(&self, acknowledged: &[String]) -> Result<(), String> {
-        let begun = Instant::now();
+        let start = Instant::now();
         loop {
             let there: BTreeSet<String> = self.sink.ids().into_iter().collect();
             let missing = acknowledged
@@ -85,7 +85,7 @@ impl Logging<'_> {
                     Some(garbage) => Err(format!("the sink was sent garbage: {garbage}")),
                 };
             }
-            if begun.elapsed() > HANG_LIMIT {
+            if start.elapsed() > HANG_LIMIT {
                 return Err(format!("{missing} of {} are missing", acknowledged.len()));
             }
             sleep(Duration::from_millis(100)).await;
@@ -101,14 +101,14 @@ async fn decide(server: &Process, time: Duration, padding: usize) -> (Vec<Vec<St
         let to = server.address;
         clients.spawn(async move {
             let (mut ids, mut refused) = (Vec::new(), 0);
-            let begun = Instant::now();
+            let start = Instant::now();
             let Ok(mut client) = Wire::connect(to, ATTACKER).await else {
                 return (ids, refused);
             };
             let input = json!({"input": {"user": "ann", "n": number, "x": "x".repeat(padding)}});
-            let asked = request("POST", "/v1/data/calm/allow", &input.to_string());
-            while begun.elapsed() < time {
-                let Ok(answer) = client.ask(&asked).await else {
+            let request_bytes = request("POST", "/v1/data/calm/allow", &input.to_string());
+            while start.elapsed() < time {
+                let Ok(answer) = client.exchange(&request_bytes).await else {
                     break;
                 };
                 let body = answer.json();
@@ -159,7 +159,7 @@ async fn killed(findings: &mut Findings, logging: &Logging<'_>) -> Result<(), Fa
     let mut server = logging.engine().await?;
     let sink = logging.sink.listen(logging.port).await?;
     let delivered = logging.delivered(&acknowledged).await;
-    findings.hold("nothing was acknowledged", acknowledged.len() > 100);
+    findings.check("nothing was acknowledged", acknowledged.len() > 100);
     findings.succeed(&format!("{kills} kills"), delivered);
     findings.check_memory(&server, 256)?;
     findings.end(&mut server).await?;
@@ -205,7 +205,7 @@ async fn moods(findings: &mut Findings, logging: &Logging<'_>) -> Result<(), Fai
         logging.sink.clear();
         logging.sink.set(mood);
         let (mut ids, refused) = decide(&server, Duration::from_secs(1), 0).await;
-        findings.hold(
+        findings.check(
             format!("{mood:?}: {refused} decisions were put off"),
             refused == 0,
         );
@@ -222,13 +222,16 @@ async fn moods(findings: &mut Findings, logging: &Logging<'_>) -> Result<(), Fai
         let mut seen = BTreeSet::new();
         let once: Vec<&String> = order.iter().filter(|id| seen.insert(*id)).collect();
         let first = ids.pop().unwrap_or_default();
-        let mine: BTreeSet<&String> = first.iter().collect();
-        let came: Vec<&String> = once.into_iter().filter(|id| mine.contains(id)).collect();
-        let ordered = came.iter().copied().eq(first.iter());
-        findings.hold(format!("{mood:?}: the order is lost"), ordered);
+        let expected_ids: BTreeSet<&String> = first.iter().collect();
+        let received_ids: Vec<&String> = once
+            .into_iter()
+            .filter(|id| expected_ids.contains(id))
+            .collect();
+        let ordered = received_ids.iter().copied().eq(first.iter());
+        findings.check(format!("{mood:?}: the order is lost"), ordered);
         if mood == FailureMode::Fails {
             let doubled = order.len() - seen.len();
-            findings.hold(format!("{mood:?}: {doubled} came twice"), doubled == 0);
+            findings.check(format!("{mood:?}: {doubled} came twice"), doubled == 0);
         }
     }
     let mut watched = bystander.stop().await?;
@@ -246,12 +249,12 @@ async fn filled(findings: &mut Findings, logging: &Logging<'_>, full: &str) -> R
     let (ids, refused) = decide(&server, Duration::from_secs(4), 4_000).await;
     let ids = ids.concat();
     let buffer = logging.harness.folder.join("buffer");
-    let held = held(&buffer)?;
-    findings.hold(
-        format!("{full}: the buffer holds {held} bytes, its limit is {SMALL}"),
-        held <= SMALL * 2,
+    let buffered = buffered_bytes(&buffer)?;
+    findings.check(
+        format!("{full}: the buffer holds {buffered} bytes, its limit is {SMALL}"),
+        buffered <= SMALL * 2,
     );
-    findings.hold(
+    findings.check(
         format!("{full}: {} acknowledged, {refused} put off", ids.len()),
         (full == "refuse") == (refused > 0),
     );
@@ -269,7 +272,7 @@ async fn filled(findings: &mut Findings, logging: &Logging<'_>, full: &str) -> R
 ///
 /// # Errors
 /// When a file is accessible to other users.
-fn held(folder: &std::path::Path) -> Result<u64, Failure> {
+fn buffered_bytes(folder: &std::path::Path) -> Result<u64, Failure> {
     let mut all = 0;
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

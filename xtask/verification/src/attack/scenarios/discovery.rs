@@ -12,7 +12,7 @@ use crate::attack::harness::{ATTACKER, Harness};
 use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::attack::tenancy::eventually;
 use crate::bundles::archive;
-use crate::servers::{Failure, HANG_LIMIT, Message, Peer, PeerScript, done, request};
+use crate::servers::{Failure, HANG_LIMIT, Message, Peer, PeerScript, exchange_ok, request};
 
 /// Polling delay for the discovery bundle in the boot configuration, in seconds.
 const DELAY: f64 = 0.1;
@@ -62,8 +62,8 @@ struct BundleRequests {
 }
 
 impl BundleRequests {
-    fn answer(&self, asked: &Message) -> PeerScript {
-        let path = asked.first.split(' ').nth(1).unwrap_or_default();
+    fn answer(&self, request: &Message) -> PeerScript {
+        let path = request.first.split(' ').nth(1).unwrap_or_default();
         match path {
             "/bundles/discovery" | "/discovery" => {
                 let turn = self.discovery.fetch_add(1, Ordering::Relaxed);
@@ -81,13 +81,13 @@ impl BundleRequests {
     }
 }
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
-    let asked = Arc::new(BundleRequests::default());
-    let told = Arc::clone(&asked);
+    let requests = Arc::new(BundleRequests::default());
+    let counters = Arc::clone(&requests);
     let peer = Peer::start(0, move |message| {
-        let said = told.answer(&message);
-        async move { said }
+        let response = counters.answer(&message);
+        async move { response }
     });
     let peer = peer.await?;
     let config = json!({
@@ -99,47 +99,47 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     });
     let file = harness.file("discovery.json", &config.to_string())?;
     let mut server = harness.engine(&["--config-file", &file], &[]).await?;
-    let begun = Instant::now();
+    let start = Instant::now();
     let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
     let turned = eventually("the turns", || {
-        asked.discovery.load(Ordering::Relaxed) >= TURNS
+        requests.discovery.load(Ordering::Relaxed) >= TURNS
     });
     findings.succeed("discovery", turned.await);
     // A slow machine polls less often; none polls more often than the boot configuration allows.
-    let most = begun.elapsed().as_secs_f64() / DELAY * 1.5 + 5.0;
-    let turns = asked.discovery.load(Ordering::Relaxed);
-    findings.hold(
+    let most = start.elapsed().as_secs_f64() / DELAY * 1.5 + 5.0;
+    let turns = requests.discovery.load(Ordering::Relaxed);
+    findings.check(
         format!("{turns} requests for the discovery bundle, at most {most:.0}"),
         turns as f64 <= most,
     );
     sleep(Duration::from_millis(300)).await;
-    let elsewhere = asked.elsewhere.load(Ordering::Relaxed);
-    findings.hold(
+    let elsewhere = requests.elsewhere.load(Ordering::Relaxed);
+    findings.check(
         format!("{elsewhere} requests for a discovery that was discovered"),
         elsewhere == 0,
     );
-    let shown = done(server.address, ATTACKER, &request("GET", "/v1/config", "")).await?;
-    let shown = shown.json();
-    let at = |pointer: &str| shown.pointer(pointer).cloned().unwrap_or_default();
-    findings.hold(
+    let reported = exchange_ok(server.address, ATTACKER, &request("GET", "/v1/config", "")).await?;
+    let reported = reported.json();
+    let at = |pointer: &str| reported.pointer(pointer).cloned().unwrap_or_default();
+    findings.check(
         format!("the discovery is {}", at("/result/discovery")),
         at("/result/discovery/resource") == "/discovery",
     );
     let bundles = at("/result/bundles");
     let number = bundles.as_object().map_or(0, serde_json::Map::len);
-    findings.hold(
+    findings.check(
         format!("{number} bundles are configured"),
         number == BUNDLES,
     );
     // Discovered configuration is not an input of the next discovery, or it would grow each time.
     let before = at("/result/labels/before").to_string();
-    findings.hold(
+    findings.check(
         format!("the discovery sees {} bytes of configuration", before.len()),
         before.len() > 2 && before.len() < 2_000,
     );
     findings.watch_in_company(bystander.stop().await?);
     let rests = server.rests(HANG_LIMIT, 0.5).await?;
-    findings.hold("it does not come to rest", rests);
+    findings.check("it does not come to rest", rests);
     findings.check_memory(&server, MOST)?;
     findings.end(&mut server).await?;
     Ok(findings)

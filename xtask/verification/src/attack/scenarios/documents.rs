@@ -8,7 +8,7 @@ use tokio::time::sleep;
 use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness};
 use crate::attack::health_monitor::{self, HealthMonitor};
-use crate::servers::{Failure, Process, Wire, ask, request, request_with};
+use crate::servers::{Failure, Process, Wire, exchange, request, request_with};
 
 /// Limit of the server's peak memory, in MiB: the budget for request bodies is 1 GiB.
 const MOST: u64 = 1536;
@@ -22,7 +22,7 @@ const TOGETHER: usize = 8;
 
 const YAML: &str = "Content-Type: application/yaml\r\n";
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
     let mut server = harness.engine(&[], &[]).await?;
     json(&mut findings, &server).await?;
@@ -69,19 +69,19 @@ async fn json(findings: &mut Findings, server: &Process) -> Result<(), Failure> 
         ),
     ];
     for (what, document) in documents {
-        let asked = request("POST", "/v1/data/calm/allow", &document);
+        let request_bytes = request("POST", "/v1/data/calm/allow", &document);
         let mut clients = JoinSet::new();
         for _ in 0..TOGETHER {
-            let (to, asked) = (server.address, asked.clone());
-            clients.spawn(async move { ask(to, ATTACKER, &asked).await });
+            let (to, request_bytes) = (server.address, request_bytes.clone());
+            clients.spawn(async move { exchange(to, ATTACKER, &request_bytes).await });
         }
         while let Some(client) = clients.join_next().await {
-            let held = match client? {
+            let result = match client? {
                 Ok(answer) if matches!(answer.status(), 200 | 400 | 503) => Ok(()),
                 Ok(answer) => Err(answer.status().to_string()),
-                Err(why) => Err(why.to_string()),
+                Err(error) => Err(error.to_string()),
             };
-            findings.succeed(what, held);
+            findings.succeed(what, result);
         }
     }
     findings.watch(bystander.stop().await?);
@@ -101,17 +101,17 @@ async fn yaml(findings: &mut Findings, server: &Process) -> Result<(), Failure> 
     for (what, make) in kinds {
         let mut costs = Vec::new();
         for size in [2_400, 9_600] {
-            let asked = request_with("POST", "/v1/data/calm/allow", YAML, make(size).as_bytes());
+            let request = request_with("POST", "/v1/data/calm/allow", YAML, make(size).as_bytes());
             let before = server.cpu()?;
             for _ in 0..20 {
-                ask(server.address, ATTACKER, &asked).await?;
+                exchange(server.address, ATTACKER, &request).await?;
             }
             costs.push((server.cpu()? - before).as_secs_f64());
         }
         if let [one, four] = costs.as_slice() {
             // A CPU time too short to measure is cheap enough.
             let ratio = four / one.max(0.04);
-            findings.hold(
+            findings.check(
                 format!("YAML {what}: four times as many cost {ratio:.1} times as much"),
                 ratio <= RATIO,
             );
@@ -127,15 +127,15 @@ async fn yaml(findings: &mut Findings, server: &Process) -> Result<(), Failure> 
             "*a,".repeat(100_000)
         ),
     ] {
-        let asked = request_with("POST", "/v1/data/calm/allow", YAML, document.as_bytes());
+        let request = request_with("POST", "/v1/data/calm/allow", YAML, document.as_bytes());
         let mut clients = JoinSet::new();
         for _ in 0..TOGETHER {
-            let (to, asked) = (server.address, asked.clone());
-            clients.spawn(async move { ask(to, ATTACKER, &asked).await });
+            let (to, request) = (server.address, request.clone());
+            clients.spawn(async move { exchange(to, ATTACKER, &request).await });
         }
         while let Some(client) = clients.join_next().await {
-            let held = client?.map(drop).map_err(|why| why.to_string());
-            findings.succeed("YAML from many", held);
+            let result = client?.map(drop).map_err(|error| error.to_string());
+            findings.succeed("YAML from many", result);
         }
     }
     findings.watch(bystander.stop().await?);
@@ -157,16 +157,16 @@ async fn pieces(findings: &mut Findings, server: &Process) -> Result<(), Failure
     bytes.extend(b"0\r\n\r\n");
     let mut clients = JoinSet::new();
     for _ in 0..TOGETHER {
-        let (to, asked) = (server.address, bytes.clone());
-        clients.spawn(async move { Wire::connect(to, ATTACKER).await?.ask(&asked).await });
+        let (to, request) = (server.address, bytes.clone());
+        clients.spawn(async move { Wire::connect(to, ATTACKER).await?.exchange(&request).await });
     }
     while let Some(client) = clients.join_next().await {
-        let held = match client? {
+        let result = match client? {
             Ok(answer) if matches!(answer.status(), 200 | 503) => Ok(()),
             Ok(answer) => Err(format!("{} {}", answer.status(), answer.text())),
-            Err(why) => Err(why.to_string()),
+            Err(error) => Err(error.to_string()),
         };
-        findings.succeed("chunks of one byte", held);
+        findings.succeed("chunks of one byte", result);
     }
     findings.watch(bystander.stop().await?);
     Ok(())
@@ -196,9 +196,9 @@ async fn unfinished(findings: &mut Findings, server: &Process) -> Result<(), Fai
             Ok::<_, Failure>(client)
         });
     }
-    let mut kept = Vec::new();
+    let mut open_connections = Vec::new();
     while let Some(client) = clients.join_next().await {
-        kept.extend(client?.ok());
+        open_connections.extend(client?.ok());
     }
     sleep(Duration::from_secs(1)).await;
     findings.watch(bystander.stop().await?);

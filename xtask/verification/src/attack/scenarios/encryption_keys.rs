@@ -17,11 +17,11 @@ use crate::servers::{Failure, HANG_LIMIT, Process};
 /// Valid encryption key other than [`ENCRYPTION_KEY`].
 const OTHER_KEY: &str = "Hx4dHBsaGRgXFhUUExIREA8ODQwLCgkIBwYFBAMCAQA=\n";
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
-    let begun = Instant::now();
+    let start = Instant::now();
     let mut plane = tenancy::plane(harness, &[]).await?;
-    let most = tenancy::failed_start(begun.elapsed());
+    let most = tenancy::failed_start(start.elapsed());
     let secret = json!({"value": {"type": "token_auth", "token": "t"}});
     plane.person("admin").put("/v1/secrets/s", secret).await?;
     modes(harness, &mut findings)?;
@@ -45,10 +45,10 @@ fn modes(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
         if name.contains("control.db") {
             files += 1;
             let mode = fs::metadata(&path)?.permissions().mode() & 0o777;
-            findings.hold(format!("{name} has mode {mode:o}"), mode & 0o077 == 0);
+            findings.check(format!("{name} has mode {mode:o}"), mode & 0o077 == 0);
         }
     }
-    findings.hold("there is no database", files > 0);
+    findings.check("there is no database", files > 0);
     Ok(())
 }
 
@@ -71,24 +71,24 @@ async fn tokens(
     ] {
         harness.file("config.json", &config)?;
         plane.process.signal(Signal::HUP)?;
-        let begun = Instant::now();
+        let start = Instant::now();
         let found = loop {
             // Waits, because the expected outcome may be no change.
             sleep(Duration::from_secs(1)).await;
-            let looked = plane
+            let response = plane
                 .person("looker")
                 .send("GET", "/v1/bundles", &Value::Null);
-            let found = looked.await?.0;
-            if found == status || begun.elapsed() > HANG_LIMIT {
+            let found = response.await?.0;
+            if found == status || start.elapsed() > HANG_LIMIT {
                 break found;
             }
         };
-        findings.hold(format!("a configuration {what}: {found}"), found == status);
+        findings.check(format!("a configuration {what}: {found}"), found == status);
         let other = plane
             .person("admin")
             .send("GET", "/v1/bundles", &Value::Null);
         let found = other.await?.0;
-        findings.hold(format!("{what}: others are answered {found}"), found == 200);
+        findings.check(format!("{what}: others are answered {found}"), found == 200);
     }
     Ok(())
 }
@@ -100,16 +100,16 @@ async fn refuses(
     command: &mut Command,
     (harness, most): (&Harness, Duration),
 ) -> Result<(), Failure> {
-    let begun = Instant::now();
+    let start = Instant::now();
     let mut server = Process::spawn(command, &harness.folder)?;
-    let ended = server.ends(HANG_LIMIT).await?;
-    let took = begun.elapsed();
-    findings.hold(
-        format!("{what}: the start ends with {ended:?} after {took:.1?}, bound {most:.1?}"),
-        ended.is_some_and(|status| !status.success()) && took < most,
+    let ended = server.wait_for_exit(HANG_LIMIT).await?;
+    let elapsed = start.elapsed();
+    findings.check(
+        format!("{what}: the start ends with {ended:?} after {elapsed:.1?}, bound {most:.1?}"),
+        ended.is_some_and(|status| !status.success()) && elapsed < most,
     );
-    let said = server.said();
-    findings.hold(format!("{what}: it says {said}"), said.contains("key"));
+    let output = server.output();
+    findings.check(format!("{what}: it says {output}"), output.contains("key"));
     Ok(())
 }
 
@@ -128,13 +128,13 @@ async fn lost(harness: &Harness, findings: &mut Findings, most: Duration) -> Res
     plane.person("admin").put("/v1/secrets/s", secret).await?;
     findings.end(&mut plane.process).await?;
     let mode = fs::metadata(&key)?.permissions().mode() & 0o777;
-    findings.hold(format!("the key has mode {mode:o}"), mode & 0o077 == 0);
-    let kept = fs::read(&key)?;
+    findings.check(format!("the key has mode {mode:o}"), mode & 0o077 == 0);
+    let original = fs::read(&key)?;
     fs::remove_file(&key)?;
     let mut command = harness.command("control", &arguments);
     refuses(findings, "a lost key", &mut command, (harness, most)).await?;
-    findings.hold("a new key was written beside the database", !key.exists());
-    fs::write(&key, kept)?;
+    findings.check("a new key was written beside the database", !key.exists());
+    fs::write(&key, original)?;
     fs::set_permissions(&key, fs::Permissions::from_mode(0o600))?;
     let mut command = harness.command("control", &arguments);
     let started = Process::start(&mut command, &harness.folder).await;
@@ -177,8 +177,8 @@ async fn rotated(
     let (written, rotated) = tokio::join!(writing, rotating);
     findings.succeed("writing secrets meanwhile", written);
     let rotated = rotated??;
-    let said = String::from_utf8_lossy(&rotated.stderr).into_owned();
-    findings.hold(format!("rotate-key: {said}"), rotated.status.success());
+    let stderr = String::from_utf8_lossy(&rotated.stderr).into_owned();
+    findings.check(format!("rotate-key: {stderr}"), rotated.status.success());
     findings.end(&mut plane.process).await?;
     let mut command = tenancy::command(harness, &["--encryption-key-file", &old])?;
     refuses(findings, "the old key", &mut command, (harness, most)).await?;

@@ -23,16 +23,16 @@ const CONNECTIONS: usize = 2;
 /// Limit of the server's peak memory, in MiB.
 const MOST: u64 = 256;
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
     let mut server = harness.engine(&[], &[]).await?;
     let mut cases = JoinSet::new();
-    for (name, bytes, wanted) in malformed() {
-        cases.spawn(try_one(server.address, name, bytes, wanted));
+    for (name, bytes, expected) in malformed() {
+        cases.spawn(try_one(server.address, name, bytes, expected));
     }
     while let Some(case) = cases.join_next().await {
         let (name, outcome) = case?;
-        findings.succeed(name, outcome.map_err(|why| why.to_string()));
+        findings.succeed(name, outcome.map_err(|error| error.to_string()));
     }
     let time = Duration::from_secs(if harness.long { 20 } else { 1 });
     for (name, first, flood) in floods() {
@@ -46,23 +46,23 @@ async fn try_one(
     to: SocketAddr,
     name: &'static str,
     bytes: Vec<u8>,
-    wanted: ExpectedOutcome,
+    expected: ExpectedOutcome,
 ) -> (&'static str, Result<(), Failure>) {
     let outcome = async {
         let mut client = Frames::connect(to, ATTACKER, &[]).await?;
         // The server may refuse before it has read everything.
         let _sent = client.send(&bytes).await;
         let verdict = client.verdict(1).await;
-        let held = match wanted {
+        let is_expected = match expected {
             Refused => matches!(
                 verdict,
                 Verdict::Closed | Verdict::Reset | Verdict::Answered(400)
             ),
             Answered => verdict == Verdict::Answered(200),
         };
-        match held {
+        match is_expected {
             true => Ok(()),
-            false => Err(format!("{verdict:?}, wanted {wanted:?}").into()),
+            false => Err(format!("{verdict:?}, wanted {expected:?}").into()),
         }
     };
     (name, outcome.await)
@@ -73,7 +73,7 @@ type Flood = fn(u32) -> Vec<u8>;
 
 /// Returns the floods by name, each with the bytes to send first. Clients read no responses.
 fn floods() -> Vec<(&'static str, Vec<u8>, Flood)> {
-    let begun = frame(HEADERS, END_STREAM, 1, &block(SOUND));
+    let unfinished = frame(HEADERS, END_STREAM, 1, &block(SOUND));
     let open = frame(
         HEADERS,
         END_HEADERS,
@@ -94,7 +94,7 @@ fn floods() -> Vec<(&'static str, Vec<u8>, Flood)> {
         ("streams without an end", Vec::new(), |number| {
             get(number * 2 + 1, "/v1/data")
         }),
-        ("continuations", begun.clone(), |number| {
+        ("continuations", unfinished.clone(), |number| {
             let name = format!("x{number}");
             frame(
                 CONTINUATION,
@@ -103,7 +103,7 @@ fn floods() -> Vec<(&'static str, Vec<u8>, Flood)> {
                 &block(&[(&name, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")]),
             )
         }),
-        ("empty continuations", begun, |_| {
+        ("empty continuations", unfinished, |_| {
             frame(CONTINUATION, 0, 1, &[])
         }),
         ("indexed headers", table, |_| {
@@ -128,15 +128,15 @@ async fn pour(
     let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
     let mut clients = JoinSet::new();
     for _ in 0..CONNECTIONS {
-        let (to, first, begun) = (server.address, first.to_vec(), Instant::now());
+        let (to, first, start) = (server.address, first.to_vec(), Instant::now());
         clients.spawn(async move {
-            while begun.elapsed() < time {
+            while start.elapsed() < time {
                 let Ok(mut client) = Frames::connect(to, ATTACKER, &[]).await else {
                     continue;
                 };
                 let mut sent = client.send(&first).await;
                 let mut number = 1;
-                while sent.is_ok() && begun.elapsed() < time {
+                while sent.is_ok() && start.elapsed() < time {
                     let hundred: Vec<u8> = (number..number + 100).flat_map(flood).collect();
                     number += 100;
                     // A server that stops reading ends this client, not the attack.
@@ -152,6 +152,6 @@ async fn pour(
     let before = findings.broken.len();
     findings.watch(bystander.stop().await?);
     findings.check_memory(server, MOST)?;
-    findings.name(before, name);
+    findings.prefix_from(before, name);
     Ok(())
 }

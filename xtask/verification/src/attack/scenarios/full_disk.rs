@@ -12,7 +12,7 @@ use crate::attack::harness::{ATTACKER, Harness};
 use crate::attack::health_monitor::CALM_POLICY;
 use crate::attack::tenancy::eventually;
 use crate::bundles::archive;
-use crate::servers::{Failure, Peer, PeerScript, Process, Sink, ask, free_address, request};
+use crate::servers::{Failure, Peer, PeerScript, Process, Sink, exchange, free_address, request};
 
 /// Maximum file size, in bytes.
 const ROOM: u64 = 64 << 10;
@@ -23,17 +23,17 @@ const DECISIONS: usize = 300;
 /// Size of the data of a bundle that does not fit on the disk even when compressed, in bytes.
 const LARGE: usize = 400 << 10;
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
     for full in ["refuse", "drop"] {
-        let begun = findings.broken.len();
+        let previous_count = findings.broken.len();
         decisions(harness, &mut findings, full).await?;
-        findings.name(begun, full);
+        findings.prefix_from(previous_count, full);
     }
     for kind in ["bundles", "discovery"] {
-        let begun = findings.broken.len();
-        kept(harness, &mut findings, kind).await?;
-        findings.name(begun, kind);
+        let previous_count = findings.broken.len();
+        check_persistence(harness, &mut findings, kind).await?;
+        findings.prefix_from(previous_count, kind);
     }
     Ok(findings)
 }
@@ -52,11 +52,11 @@ async fn engine(harness: &Harness, config: &Value) -> Result<Process, Failure> {
 /// decision's id.
 async fn decide(server: &Process) -> Result<(u16, u16, Option<String>), Failure> {
     let body = json!({"input": {"user": "ann", "text": "x".repeat(1_000)}}).to_string();
-    let asked = request("POST", "/v1/data/calm/allow", &body);
-    let answer = ask(server.address, ATTACKER, &asked).await?;
-    let said = answer.json();
-    let id = said.get("decision_id").and_then(Value::as_str);
-    let health = ask(server.address, ATTACKER, &request("GET", "/health", "")).await?;
+    let request_bytes = request("POST", "/v1/data/calm/allow", &body);
+    let answer = exchange(server.address, ATTACKER, &request_bytes).await?;
+    let body_json = answer.json();
+    let id = body_json.get("decision_id").and_then(Value::as_str);
+    let health = exchange(server.address, ATTACKER, &request("GET", "/health", "")).await?;
     Ok((health.status(), answer.status(), id.map(str::to_owned)))
 }
 
@@ -79,35 +79,35 @@ async fn decisions(harness: &Harness, findings: &mut Findings, full: &str) -> Re
     let (mut ids, mut refused) = (Vec::new(), 0);
     for _ in 0..DECISIONS {
         let (health, status, id) = decide(&server).await?;
-        findings.hold(format!("health is {health}"), health == 200);
+        findings.check(format!("health is {health}"), health == 200);
         match (status, id) {
             (200, Some(id)) => ids.push(id),
             (503, None) => refused += 1,
             (other, id) => {
-                findings.hold(format!("a decision is {other} with the id {id:?}"), false)
+                findings.check(format!("a decision is {other} with the id {id:?}"), false)
             }
         }
     }
-    findings.hold(
+    findings.check(
         format!("{} decisions are answered, {refused} put off", ids.len()),
         !ids.is_empty() && (full == "drop" || refused > 0),
     );
     server.limit_files(None)?;
     let (_, status, id) = decide(&server).await?;
-    findings.hold(format!("with room a decision is {status}"), status == 200);
+    findings.check(format!("with room a decision is {status}"), status == 200);
     ids.extend(id);
-    let wanted = match full {
+    let expected_ids = match full {
         "refuse" => ids.as_slice(),
         _ => ids.last().map(std::slice::from_ref).unwrap_or_default(),
     };
     let _peer = sink.listen(port).await?;
     let delivered = eventually("what was answered is delivered", || {
         let there = sink.ids();
-        wanted.iter().all(|id| there.contains(id))
+        expected_ids.iter().all(|id| there.contains(id))
     });
     findings.succeed("the log", delivered.await);
     let garbage = sink.garbage();
-    findings.hold(format!("the sink was sent {garbage:?}"), garbage.is_none());
+    findings.check(format!("the sink was sent {garbage:?}"), garbage.is_none());
     findings.end(&mut server).await
 }
 
@@ -134,17 +134,24 @@ fn bundle(kind: &str, version: u64, length: usize) -> Result<Vec<u8>, Failure> {
         (".manifest", manifest.as_str()),
         ("data.json", &data.to_string()),
     ];
-    archive::packed(&files).map_err(|why| why.to_string().into())
+    archive::packed(&files).map_err(|error| error.to_string().into())
 }
 
 /// Checks that a bundle that does not fit on the disk is activated all the same, and that the
 /// persisted bundle remains the intact previous one.
-async fn kept(harness: &Harness, findings: &mut Findings, kind: &str) -> Result<(), Failure> {
+async fn check_persistence(
+    harness: &Harness,
+    findings: &mut Findings,
+    kind: &str,
+) -> Result<(), Failure> {
     let small = bundle(kind, 1, 100)?;
     let served: Served = Arc::new(Mutex::new((1, small.clone())));
-    let told = Arc::clone(&served);
+    let current = Arc::clone(&served);
     let peer = Peer::start(0, move |_| {
-        let (version, bundle) = told.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let (version, bundle) = current
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
         async move { PeerScript::Answer(200, format!("ETag: \"{version}\"\r\n"), bundle) }
     });
     let peer = peer.await?;
@@ -165,19 +172,19 @@ async fn kept(harness: &Harness, findings: &mut Findings, kind: &str) -> Result<
     });
     let mut server = engine(harness, &config).await?;
     findings.succeed("small", active(&server, kind, 1).await);
-    let kept = || files(Path::new(&folder));
-    let written = eventually("the small bundle is kept", || kept() == [small.clone()]);
+    let stored = || files(Path::new(&folder));
+    let written = eventually("the small bundle is kept", || stored() == [small.clone()]);
     findings.succeed("small", written.await);
     server.limit_files(Some(ROOM))?;
     *served.lock().unwrap_or_else(PoisonError::into_inner) = (2, bundle(kind, 2, LARGE)?);
     findings.succeed("large", active(&server, kind, 2).await);
     let failed = eventually("the log says that the bundle is not kept", || {
-        server.said().contains("cannot persist")
+        server.output().contains("cannot persist")
     });
     findings.succeed("large", failed.await);
-    findings.hold(
-        format!("{} files are kept, or another one", kept().len()),
-        kept() == [small.clone()],
+    findings.check(
+        format!("{} files are kept, or another one", stored().len()),
+        stored() == [small.clone()],
     );
     server.kill();
     drop(peer);
@@ -188,7 +195,7 @@ async fn kept(harness: &Harness, findings: &mut Findings, kind: &str) -> Result<
 
 /// Waits until this version of the bundle is active.
 async fn active(server: &Process, kind: &str, version: u64) -> Result<(), String> {
-    let (path, pointer, due) = match kind {
+    let (path, pointer, expected) = match kind {
         "bundles" => ("/v1/data/kept/version", "/result", json!(version)),
         _ => (
             "/v1/config",
@@ -197,9 +204,9 @@ async fn active(server: &Process, kind: &str, version: u64) -> Result<(), String
         ),
     };
     for _ in 0..1_200 {
-        let asked = ask(server.address, ATTACKER, &request("GET", path, "")).await;
-        let answer = asked.map_err(|why| why.to_string())?;
-        if answer.json().pointer(pointer) == Some(&due) {
+        let response = exchange(server.address, ATTACKER, &request("GET", path, "")).await;
+        let answer = response.map_err(|error| error.to_string())?;
+        if answer.json().pointer(pointer) == Some(&expected) {
             return Ok(());
         }
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;

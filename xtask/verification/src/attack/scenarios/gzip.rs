@@ -31,11 +31,11 @@ const POLICY: (&str, &str) = (
      allow if input.identity == \"an-honest-client\"\n",
 );
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
     let bomb = bomb()?;
     let closed = ["--authentication", "token", "--authorization", "basic"];
-    let mut server = harness.engine_behind(TOKEN, &closed, &[POLICY]).await?;
+    let mut server = harness.engine_with_token(TOKEN, &closed, &[POLICY]).await?;
     let bomb_of = |token: &str| {
         let headers = format!("Content-Encoding: gzip\r\n{token}");
         request_with("POST", "/v1/data/calm/allow", &headers, &bomb)
@@ -90,28 +90,28 @@ fn bomb() -> Result<Vec<u8>, Failure> {
 async fn drop_bombs(
     findings: &mut Findings,
     server: &Process,
-    (what, asked): (&str, Vec<u8>),
+    (what, request): (&str, Vec<u8>),
     probes: Vec<health_monitor::Probe>,
     statuses: &[u16],
 ) -> Result<(), Failure> {
     let bystander = HealthMonitor::start(server.address, probes).await;
     let mut clients = JoinSet::new();
     for _ in 0..TOGETHER {
-        let (to, asked) = (server.address, asked.clone());
+        let (to, request) = (server.address, request.clone());
         clients.spawn(async move {
             let mut client = Wire::connect(to, ATTACKER).await?;
             // A server that rejects the request does not read the rest.
-            let _sent = client.send(&asked).await;
+            let _sent = client.send(&request).await;
             client.answer().await
         });
     }
     while let Some(client) = clients.join_next().await {
-        let held = match client? {
+        let result = match client? {
             Ok(answer) if statuses.contains(&answer.status()) => Ok(()),
             Ok(answer) => Err(format!("{} {}", answer.status(), answer.text())),
-            Err(why) => Err(why.to_string()),
+            Err(error) => Err(error.to_string()),
         };
-        findings.succeed(what, held);
+        findings.succeed(what, result);
     }
     findings.watch(bystander.stop().await?);
     Ok(())
@@ -125,8 +125,8 @@ async fn forms(findings: &mut Findings, server: &Process, bomb: &[u8]) -> Result
         packed.finish()
     };
     let small = pack(b"{\"input\": {\"user\": \"ann\"}}")?;
-    let mut spoilt = small.clone();
-    if let Some(last) = spoilt.iter_mut().rev().nth(6) {
+    let mut corrupt = small.clone();
+    if let Some(last) = corrupt.iter_mut().rev().nth(6) {
         *last ^= 0xff;
     }
     let cut: Vec<u8> = small.iter().take(small.len() / 2).copied().collect();
@@ -137,20 +137,20 @@ async fn forms(findings: &mut Findings, server: &Process, bomb: &[u8]) -> Result
         .collect();
     for (what, body, statuses) in [
         ("whole", &small, &[200][..]),
-        ("with a wrong checksum", &spoilt, &[400]),
+        ("with a wrong checksum", &corrupt, &[400]),
         ("cut off", &cut, &[400]),
         ("archive of an archive", &pack(bomb)?, &[400]),
         ("many members", &many, &[200, 400]),
         ("nothing", &Vec::new(), &[200, 400]),
     ] {
-        let asked = request_with(
+        let request = request_with(
             "POST",
             "/v1/data/calm/allow",
             "Content-Encoding: gzip\r\n",
             body,
         );
-        let answer = crate::servers::ask(server.address, ATTACKER, &asked).await?;
-        findings.hold(
+        let answer = crate::servers::exchange(server.address, ATTACKER, &request).await?;
+        findings.check(
             format!("{what}: {} {}", answer.status(), answer.text()),
             statuses.contains(&answer.status()),
         );

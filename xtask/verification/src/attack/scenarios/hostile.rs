@@ -160,7 +160,7 @@ fn inputs() -> Vec<(&'static str, Value)> {
     ]
 }
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
     let limit = ["--evaluation-timeout", TIMEOUT];
     let mut server = harness.engine(&limit, &[POLICY]).await?;
@@ -168,7 +168,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     let requests = requests();
     let rounds = PATIENCE.into_iter().cycle().flat_map(|patience| {
         let round = requests.iter();
-        round.map(move |(name, asked)| (*name, asked.clone(), patience))
+        round.map(move |(name, request_bytes)| (*name, request_bytes.clone(), patience))
     });
     let turns: Vec<_> = rounds.take(REQUESTS).collect();
     let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
@@ -177,10 +177,10 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         let (to, share) = (server.address, share.to_vec());
         attackers.spawn(async move {
             let mut outcomes = Vec::new();
-            for (name, asked, patience) in share {
+            for (name, request_bytes, patience) in share {
                 let answered = async {
                     let mut client = Wire::connect(to, ATTACKER).await?;
-                    client.send(&asked).await?;
+                    client.send(&request_bytes).await?;
                     client.answer_within(patience).await
                 };
                 outcomes.push((name, answered.await.map(|answer| answer.status())));
@@ -190,18 +190,18 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     }
     while let Some(outcomes) = attackers.join_next().await {
         for (name, outcome) in outcomes? {
-            let held = match outcome {
+            let result = match outcome {
                 Ok(200 | 400 | 500 | 503) => Ok(()),
-                Err(why) if why.kind() == std::io::ErrorKind::TimedOut => Ok(()),
+                Err(error) if error.kind() == std::io::ErrorKind::TimedOut => Ok(()),
                 Ok(status) => Err(status.to_string()),
-                Err(why) => Err(why.to_string()),
+                Err(error) => Err(error.to_string()),
             };
-            findings.succeed(name, held);
+            findings.succeed(name, result);
         }
     }
     findings.watch(bystander.stop().await?);
     let rests = server.rests(HANG_LIMIT, 0.3).await?;
-    findings.hold("it goes on when all clients have gone", rests);
+    findings.check("it goes on when all clients have gone", rests);
     findings.check_memory(&server, MOST)?;
     findings.end(&mut server).await?;
     Ok(findings)

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness};
-use crate::servers::{Failure, Process, ask, request, request_with};
+use crate::servers::{Failure, Process, exchange, request, request_with};
 
 /// String that must not be disclosed.
 const PASSWORD: &str = "PWSECRET";
@@ -28,7 +28,7 @@ const AUTHORITY: (&str, &str) = (
      allow if input.path == [\"v1\", \"data\", \"public\"]\n",
 );
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
     for format in ["text", "json"] {
         forged(harness, &mut findings, format).await?;
@@ -55,28 +55,28 @@ async fn forged(harness: &Harness, findings: &mut Findings, format: &str) -> Res
         "\0\n",
     ] {
         let body = json!({"input": {"m": format!("first{separator}{forged}")}});
-        let asked = request("POST", "/v1/data/leaks/said", &body.to_string());
-        ask(server.address, ATTACKER, &asked).await?;
+        let request_bytes = request("POST", "/v1/data/leaks/said", &body.to_string());
+        exchange(server.address, ATTACKER, &request_bytes).await?;
         let path = "/v1/data/x%0A2026-01-01T00:00:00Z%20ERROR%20forged%1B%5B31m";
-        ask(server.address, ATTACKER, &request("GET", path, "")).await?;
+        exchange(server.address, ATTACKER, &request("GET", path, "")).await?;
     }
-    let said = server.said();
-    let begins = said.split(['\n', '\r', '\u{85}', '\u{2028}', '\u{b}']);
+    let output = server.output();
+    let begins = output.split(['\n', '\r', '\u{85}', '\u{2028}', '\u{b}']);
     let found = begins.filter(|line| line.starts_with(forged)).count();
-    findings.hold(
+    findings.check(
         format!("{format}: {found} forged lines in the log"),
         found == 0,
     );
-    let control = said
+    let control = output
         .chars()
         .filter(|c| c.is_control() && *c != '\n')
         .count();
-    findings.hold(
+    findings.check(
         format!("{format}: {control} control characters in the log"),
         control == 0,
     );
-    let printed = said.contains("first");
-    findings.hold(format!("{format}: nothing was printed"), printed);
+    let printed = output.contains("first");
+    findings.check(format!("{format}: nothing was printed"), printed);
     findings.end(&mut server).await
 }
 
@@ -101,14 +101,14 @@ async fn masked(harness: &Harness, findings: &mut Findings) -> Result<(), Failur
                 "query": format!("x := trim(input.password, \"{PASSWORD}\")"),
             }),
         };
-        let asked = request("POST", path, &body.to_string());
-        ask(server.address, ATTACKER, &asked).await?;
-        let said = server.said();
-        let line = said.lines().find(|line| line.contains(PASSWORD));
-        findings.hold(format!("{path}: {line:?}"), line.is_none());
+        let request_bytes = request("POST", path, &body.to_string());
+        exchange(server.address, ATTACKER, &request_bytes).await?;
+        let output = server.output();
+        let line = output.lines().find(|line| line.contains(PASSWORD));
+        findings.check(format!("{path}: {line:?}"), line.is_none());
     }
-    let logged = server.said().contains("leaks/echo");
-    findings.hold("no decision was logged", logged);
+    let logged = server.output().contains("leaks/echo");
+    findings.check("no decision was logged", logged);
     findings.end(&mut server).await
 }
 
@@ -125,10 +125,10 @@ async fn configured(harness: &Harness, findings: &mut Findings) -> Result<(), Fa
     let file = harness.file("config.json", &config.to_string())?;
     let mut server = harness.engine(&["--config-file", &file], &[]).await?;
     for path in ["/v1/config", "/v1/config?pretty=true"] {
-        let answer = ask(server.address, ATTACKER, &request("GET", path, "")).await?;
+        let answer = exchange(server.address, ATTACKER, &request("GET", path, "")).await?;
         let text = answer.text();
-        findings.hold(format!("{path}: {text}"), !text.contains(PASSWORD));
-        findings.hold(format!("{path}: no services"), text.contains("127.0.0.1:9"));
+        findings.check(format!("{path}: {text}"), !text.contains(PASSWORD));
+        findings.check(format!("{path}: no services"), text.contains("127.0.0.1:9"));
     }
     findings.end(&mut server).await
 }
@@ -156,11 +156,11 @@ async fn unauthorized(harness: &Harness, findings: &mut Findings) -> Result<(), 
             "/V1/DATA/private",
         ] {
             let status = status(&server, method, path).await?;
-            findings.hold(format!("{method} {path}: {status}"), status == 401);
+            findings.check(format!("{method} {path}: {status}"), status == 401);
         }
     }
     let status = status(&server, "GET", "/v1/data/public").await?;
-    findings.hold(
+    findings.check(
         format!("an allowed request has status {status}"),
         status == 200,
     );
@@ -168,8 +168,8 @@ async fn unauthorized(harness: &Harness, findings: &mut Findings) -> Result<(), 
 }
 
 async fn status(server: &Process, method: &str, path: &str) -> Result<u16, Failure> {
-    let asked = request_with(method, path, "Connection: close\r\n", b"");
+    let request = request_with(method, path, "Connection: close\r\n", b"");
     let mut wire = crate::servers::Wire::connect(server.address, ATTACKER).await?;
-    wire.send(&asked).await?;
+    wire.send(&request).await?;
     Ok(wire.head().await?.status())
 }

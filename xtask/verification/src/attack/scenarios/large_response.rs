@@ -26,7 +26,7 @@ const MANY: usize = 6;
 /// Limit of the server's peak memory, in MiB.
 const MOST: u64 = 1024;
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
     let policy = policy();
     let unlimited = ["--evaluation-timeout", NEVER];
@@ -41,21 +41,21 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
             request("POST", "/v1/query", &query.to_string())
         }),
     ];
-    for (name, asked) in &kinds {
+    for (name, request_bytes) in &kinds {
         let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
         let mut clients = Vec::new();
         for number in 0..MANY {
             let mut client = Wire::connect(server.address, ATTACKER).await?;
-            client.send(asked).await?;
+            client.send(request_bytes).await?;
             if number % 2 == 1 {
-                client.send(asked).await?;
+                client.send(request_bytes).await?;
             }
             clients.push(client);
         }
         sleep(Duration::from_secs(2)).await;
         drop(clients);
         let rests = server.rests(HANG_LIMIT, 0.3).await?;
-        findings.hold(format!("{name}: it goes on after its clients left"), rests);
+        findings.check(format!("{name}: it goes on after its clients left"), rests);
         findings.watch(bystander.stop().await?);
         findings.check_memory(&server, MOST)?;
         if !rests {
@@ -63,9 +63,9 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         }
     }
     let mut open = Vec::new();
-    for (_, asked) in &kinds {
+    for (_, request_bytes) in &kinds {
         let mut client = Wire::connect(server.address, ATTACKER).await?;
-        client.send(asked).await?;
+        client.send(request_bytes).await?;
         open.push(client);
     }
     sleep(Duration::from_millis(500)).await;

@@ -25,25 +25,25 @@ pub(super) const SOUND: &[(&str, &str)] = &[
 ];
 
 /// Encodes a request with these headers.
-fn asked(headers: &[(&str, &str)]) -> Vec<u8> {
+fn headers_frame(headers: &[(&str, &str)]) -> Vec<u8> {
     frame(HEADERS, END_STREAM | END_HEADERS, 1, &block(headers))
 }
 
 /// Encodes a valid request with an additional header.
 fn with(name: &str, value: &str) -> Vec<u8> {
-    asked(&[SOUND, &[(name, value)]].concat())
+    headers_frame(&[SOUND, &[(name, value)]].concat())
 }
 
 /// Returns malformed requests and two valid ones: the name, the bytes and the expected outcome of
 /// each.
 pub(super) fn malformed() -> Vec<(&'static str, Vec<u8>, ExpectedOutcome)> {
     let without = |name: &str| {
-        let kept: Vec<_> = SOUND
+        let remaining: Vec<_> = SOUND
             .iter()
             .filter(|(known, _)| *known != name)
             .copied()
             .collect();
-        asked(&kept)
+        headers_frame(&remaining)
     };
     let body = |length: &str, data: &[u8]| {
         let headers = [SOUND, &[("content-length", length)]].concat();
@@ -54,14 +54,14 @@ pub(super) fn malformed() -> Vec<(&'static str, Vec<u8>, ExpectedOutcome)> {
     let late = [&[("x", "y")], SOUND].concat();
     let twice = [SOUND, SOUND].concat();
     vec![
-        ("sound", asked(SOUND), Answered),
+        ("sound", headers_frame(SOUND), Answered),
         (
             "frame of a type that nobody knows",
-            [frame(77, 0, 0, b"?"), asked(SOUND)].concat(),
+            [frame(77, 0, 0, b"?"), headers_frame(SOUND)].concat(),
             Answered,
         ),
-        ("pseudo header late", asked(&late), Refused),
-        ("pseudo headers twice", asked(&twice), Refused),
+        ("pseudo header late", headers_frame(&late), Refused),
+        ("pseudo headers twice", headers_frame(&twice), Refused),
         ("no path", without(":path"), Refused),
         ("no method", without(":method"), Refused),
         (

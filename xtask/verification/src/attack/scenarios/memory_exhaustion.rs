@@ -5,7 +5,7 @@ use tokio::task::JoinSet;
 use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness};
 use crate::attack::health_monitor::{self, HealthMonitor};
-use crate::servers::{Failure, Wire, ask, request};
+use crate::servers::{Failure, Wire, exchange, request};
 
 /// Number of concurrent requests for each bomb.
 const TOGETHER: usize = 4;
@@ -64,7 +64,7 @@ fn doubling(step: &str, first: &str) -> String {
         .join("; ")
 }
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
     let mut bombs: Vec<(&str, String)> = BOMBS
         .iter()
@@ -105,26 +105,26 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         let body = serde_json::json!({"query": query}).to_string();
         let mut clients = JoinSet::new();
         for _ in 0..TOGETHER {
-            let (to, asked) = (server.address, request("POST", "/v1/query", &body));
+            let (to, request_bytes) = (server.address, request("POST", "/v1/query", &body));
             clients.spawn(async move {
                 let mut client = Wire::connect(to, ATTACKER).await?;
-                client.send(&asked).await?;
+                client.send(&request_bytes).await?;
                 client.answer().await
             });
         }
         while let Some(outcome) = clients.join_next().await {
-            let held = match outcome? {
+            let result = match outcome? {
                 Ok(answer) if matches!(answer.status(), 200 | 400 | 500 | 503) => Ok(()),
                 Ok(answer) => Err(format!("{} {}", answer.status(), answer.text())),
-                Err(why) => Err(why.to_string()),
+                Err(error) => Err(error.to_string()),
             };
-            findings.succeed(name, held);
+            findings.succeed(name, result);
         }
         let before = findings.broken.len();
         findings.watch(bystander.stop().await?);
         let peak = server.peak()? >> 10;
         findings.check_memory(&server, MOST)?;
-        findings.name(before, name);
+        findings.prefix_from(before, name);
         if peak > MOST {
             // Restarts the server, so that the peak of one bomb does not count for the next.
             server = harness.engine(&[], &[]).await?;
@@ -165,9 +165,11 @@ async fn counted(harness: &Harness, findings: &mut Findings) -> Result<(), Failu
     ] {
         let mut server = harness.engine(&[flag, limit], &[]).await?;
         let body = serde_json::json!({"query": query}).to_string();
-        let asked = request("POST", "/v1/query", &body);
-        let found = ask(server.address, ATTACKER, &asked).await?.status();
-        findings.hold(format!("{flag} {limit}: {query}: {found}"), found == status);
+        let request_bytes = request("POST", "/v1/query", &body);
+        let found = exchange(server.address, ATTACKER, &request_bytes)
+            .await?
+            .status();
+        findings.check(format!("{flag} {limit}: {query}: {found}"), found == status);
         findings.end(&mut server).await?;
     }
     Ok(())

@@ -48,7 +48,7 @@ type AttackFuture<'s> = Pin<Box<dyn Future<Output = Result<Findings, Failure>> +
 pub(super) struct Attack {
     pub(super) name: &'static str,
     pub(super) when: Scheduling,
-    pub(super) play: for<'s> fn(&'s Harness) -> AttackFuture<'s>,
+    pub(super) run: for<'s> fn(&'s Harness) -> AttackFuture<'s>,
 }
 
 /// Whether an attack runs alone, and at which length of a run.
@@ -66,101 +66,99 @@ pub(super) enum Scheduling {
 const fn attack(
     name: &'static str,
     when: Scheduling,
-    play: for<'s> fn(&'s Harness) -> AttackFuture<'s>,
+    run: for<'s> fn(&'s Harness) -> AttackFuture<'s>,
 ) -> Attack {
-    Attack { name, when, play }
+    Attack { name, when, run }
 }
 
 /// All attacks, in order of execution.
 pub(super) const SCENARIOS: &[Attack] = &[
     attack("endless", Alone, |harness| {
-        Box::pin(runaway_evaluation::play(harness))
+        Box::pin(runaway_evaluation::run(harness))
     }),
     attack("authority", Alone, |harness| {
-        Box::pin(runaway_authorization::play(harness))
+        Box::pin(runaway_authorization::run(harness))
     }),
     attack("evaluations", Alone, |harness| {
-        Box::pin(memory_exhaustion::play(harness))
+        Box::pin(memory_exhaustion::run(harness))
     }),
-    attack("hostile", Alone, |harness| Box::pin(hostile::play(harness))),
+    attack("hostile", Alone, |harness| Box::pin(hostile::run(harness))),
     attack("recursion", Alone, |harness| {
-        Box::pin(recursion::play(harness))
+        Box::pin(recursion::run(harness))
     }),
     attack("printing", Alone, |harness| {
-        Box::pin(printing::play(harness))
+        Box::pin(printing::run(harness))
     }),
     attack("rendering", Alone, |harness| {
-        Box::pin(large_response::play(harness))
+        Box::pin(large_response::run(harness))
     }),
     attack("connections", Alone, |harness| {
-        Box::pin(connections::play(harness))
+        Box::pin(connections::run(harness))
     }),
     attack("unread", Alone, |harness| {
-        Box::pin(slow_reader::play(harness))
+        Box::pin(slow_reader::run(harness))
     }),
     attack("smuggling", Alone, |harness| {
-        Box::pin(smuggling::play(harness))
+        Box::pin(smuggling::run(harness))
     }),
-    attack("frames", Alone, |harness| Box::pin(frames::play(harness))),
-    attack("gzip", Alone, |harness| Box::pin(gzip::play(harness))),
+    attack("frames", Alone, |harness| Box::pin(frames::run(harness))),
+    attack("gzip", Alone, |harness| Box::pin(gzip::run(harness))),
     attack("documents", Alone, |harness| {
-        Box::pin(documents::play(harness))
+        Box::pin(documents::run(harness))
     }),
     attack("leaks", Together, |harness| {
-        Box::pin(information_leaks::play(harness))
+        Box::pin(information_leaks::run(harness))
     }),
     attack("decisions", Together, |harness| {
-        Box::pin(decisions::play(harness))
+        Box::pin(decisions::run(harness))
     }),
     attack("discovery", Together, |harness| {
-        Box::pin(discovery::play(harness))
+        Box::pin(discovery::run(harness))
     }),
     attack("full-disk", Together, |harness| {
-        Box::pin(full_disk::play(harness))
+        Box::pin(full_disk::run(harness))
     }),
     attack("full-disk-control", Together, |harness| {
-        Box::pin(full_disk_control::play(harness))
+        Box::pin(full_disk_control::run(harness))
     }),
     attack("hostile-folders", Together, |harness| {
-        Box::pin(hostile_folders::play(harness))
+        Box::pin(hostile_folders::run(harness))
     }),
     attack("shutdown", Together, |harness| {
-        Box::pin(shutdown::play(harness))
+        Box::pin(shutdown::run(harness))
     }),
     attack("storage-locations", Together, |harness| {
-        Box::pin(storage_locations::play(harness))
+        Box::pin(storage_locations::run(harness))
     }),
     attack("references", Together, |harness| {
-        Box::pin(references::play(harness))
+        Box::pin(references::run(harness))
     }),
     attack("builders", Together, |harness| {
-        Box::pin(builders::play(harness))
+        Box::pin(builders::run(harness))
     }),
     attack("secrets", Together, |harness| {
-        Box::pin(secrets::play(harness))
+        Box::pin(secrets::run(harness))
     }),
     attack("storages", Together, |harness| {
-        Box::pin(storages::play(harness))
+        Box::pin(storages::run(harness))
     }),
     attack("lying-storages", Together, |harness| {
-        Box::pin(lying_storages::play(harness))
+        Box::pin(lying_storages::run(harness))
     }),
     attack("keys", Together, |harness| {
-        Box::pin(encryption_keys::play(harness))
+        Box::pin(encryption_keys::run(harness))
     }),
-    attack("sqlite", Together, |harness| {
-        Box::pin(sqlite::play(harness))
-    }),
+    attack("sqlite", Together, |harness| Box::pin(sqlite::run(harness))),
     attack("postgres", Together, |harness| {
-        Box::pin(postgres::play(harness))
+        Box::pin(postgres::run(harness))
     }),
     attack("replicas", Together, |harness| {
-        Box::pin(replicas::play(harness))
+        Box::pin(replicas::run(harness))
     }),
     attack("replica-cuts", Together, |harness| {
-        Box::pin(replica_cuts::play(harness))
+        Box::pin(replica_cuts::run(harness))
     }),
     attack("clocks", Long, |harness| {
-        Box::pin(clock_jumps::play(harness))
+        Box::pin(clock_jumps::run(harness))
     }),
 ];

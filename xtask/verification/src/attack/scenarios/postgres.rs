@@ -13,7 +13,7 @@ use crate::attack::harness::Harness;
 use crate::attack::health_monitor::BYSTANDER;
 use crate::attack::tenancy::{self, User};
 use crate::postgres::Postgres;
-use crate::servers::{Failure, HANG_LIMIT, Proxy, ProxyMode, ask, request};
+use crate::servers::{Failure, HANG_LIMIT, Proxy, ProxyMode, exchange, request};
 
 const WRITERS: u64 = 4;
 
@@ -27,9 +27,9 @@ struct WriterState {
     wrong: Option<String>,
 }
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
-    let postgres = Postgres::start().map_err(|why| why.to_string())?;
+    let postgres = Postgres::start().map_err(|error| error.to_string())?;
     let proxy = Proxy::start(postgres.address()).await?;
     let url = format!("postgres://postgres@{}/postgres", proxy.address);
     let mut plane = tenancy::plane(harness, &["--database", &url]).await?;
@@ -39,33 +39,33 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
             .put(&format!("/v1/sources/w{writer}"), json!({}))
             .await?;
     }
-    let troubles: [(&str, Option<ProxyMode>); 4] = [
+    let failures: [(&str, Option<ProxyMode>); 4] = [
         ("restart", None),
         ("crash", None),
         ("cut off", Some(ProxyMode::Cut)),
         ("no answer", Some(ProxyMode::Blocked)),
     ];
-    for (what, way) in troubles {
+    for (what, proxy_mode) in failures {
         let over = Arc::new(AtomicBool::new(false));
         let mut writers = JoinSet::new();
         for writer in 0..WRITERS {
             writers.spawn(write(admin, writer, Arc::clone(&over)));
         }
         sleep(Duration::from_millis(700)).await;
-        match way {
-            Some(way) => {
-                proxy.set(way);
+        match proxy_mode {
+            Some(proxy_mode) => {
+                proxy.set(proxy_mode);
                 sleep(Duration::from_secs(3)).await;
                 others(&mut findings, plane.process.address, what).await;
                 proxy.set(ProxyMode::Open);
             }
             None => {
                 let mode = if what == "crash" { "immediate" } else { "fast" };
-                postgres.restart(mode).map_err(|why| why.to_string())?;
+                postgres.restart(mode).map_err(|error| error.to_string())?;
             }
         }
-        let begun = Instant::now();
-        let recovered = recovers(admin, begun).await;
+        let start = Instant::now();
+        let recovered = recovers(admin, start).await;
         findings.succeed(&format!("{what}: afterwards"), recovered);
         over.store(true, Ordering::SeqCst);
         let mut writer = 0;
@@ -74,7 +74,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
             writer += known.acknowledged;
             judge(&mut findings, admin, what, (number, known)).await?;
         }
-        findings.hold(format!("{what}: nothing was written"), writer > 10);
+        findings.check(format!("{what}: nothing was written"), writer > 10);
     }
     findings.check_memory(&plane.process, 256)?;
     findings.end(&mut plane.process).await?;
@@ -94,8 +94,8 @@ async fn write(admin: User, writer: u64, over: Arc<AtomicBool>) -> (u64, WriterS
                 known.refused += 1;
                 sleep(Duration::from_millis(50)).await;
             }
-            Ok((status, said)) => known.wrong = Some(format!("{status} {said}")),
-            Err(why) => known.wrong = Some(why.to_string()),
+            Ok((status, response)) => known.wrong = Some(format!("{status} {response}")),
+            Err(error) => known.wrong = Some(error.to_string()),
         }
     }
     (writer, known)
@@ -109,13 +109,13 @@ async fn judge(
     (writer, known): (u64, WriterState),
 ) -> Result<(), Failure> {
     let path = format!("/v1/sources/w{writer}/data/count");
-    let (_, said) = admin.send("GET", &path, &Value::Null).await?;
-    let held = said.get("result").and_then(Value::as_u64).unwrap_or(0);
-    findings.hold(
-        format!("{what}: {path} holds {held}, known is {known:?}"),
-        held >= known.acknowledged && held <= known.sent,
+    let (_, response) = admin.send("GET", &path, &Value::Null).await?;
+    let stored = response.get("result").and_then(Value::as_u64).unwrap_or(0);
+    findings.check(
+        format!("{what}: {path} holds {stored}, known is {known:?}"),
+        stored >= known.acknowledged && stored <= known.sent,
     );
-    findings.hold(
+    findings.check(
         format!("{what}: a writer was answered {:?}", known.wrong),
         known.wrong.is_none(),
     );
@@ -125,19 +125,19 @@ async fn judge(
 /// Checks that health fails and metrics are served while the database is unavailable.
 async fn others(findings: &mut Findings, to: std::net::SocketAddr, what: &str) {
     for (path, status) in [("/health", 500), ("/metrics", 200)] {
-        let asked = request("GET", path, "");
-        let answer = ask(to, BYSTANDER, &asked).await;
-        let held = match answer {
+        let request_bytes = request("GET", path, "");
+        let answer = exchange(to, BYSTANDER, &request_bytes).await;
+        let result = match answer {
             Ok(answer) if answer.status() == status => Ok(()),
             Ok(answer) => Err(answer.status().to_string()),
-            Err(why) => Err(why.to_string()),
+            Err(error) => Err(error.to_string()),
         };
-        findings.succeed(&format!("{what}: {path}"), held);
+        findings.succeed(&format!("{what}: {path}"), result);
     }
 }
 
 /// Waits until a write succeeds after an outage.
-async fn recovers(admin: User, begun: Instant) -> Result<(), String> {
+async fn recovers(admin: User, start: Instant) -> Result<(), String> {
     loop {
         let answer = admin
             .send("PUT", "/v1/sources/w0/data/other", &json!(1))
@@ -145,7 +145,7 @@ async fn recovers(admin: User, begun: Instant) -> Result<(), String> {
         if matches!(answer, Ok((200, _))) {
             return Ok(());
         }
-        if begun.elapsed() > HANG_LIMIT {
+        if start.elapsed() > HANG_LIMIT {
             return Err(format!("{answer:?}"));
         }
         sleep(Duration::from_millis(100)).await;

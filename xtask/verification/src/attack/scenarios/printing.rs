@@ -38,7 +38,7 @@ undefined if { some a in numbers.range(1, 3000); some b in numbers.range(1, 3000
 "#,
 );
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
     let arguments = ["--evaluation-timeout", TIMEOUT, "--log-level", "info"];
     let text = "x".repeat(100_000);
@@ -46,36 +46,36 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     for rule in ["lines", "long", "nested", "notes", "texts", "undefined"] {
         let mut server = harness.engine(&arguments, &[POLICY]).await?;
         let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
-        let begun = findings.broken.len();
+        let previous_count = findings.broken.len();
         for explain in ["notes", "full"] {
             let path = format!("/v1/data/flood/{rule}?explain={explain}");
-            let asked = request("POST", &path, &body);
+            let request_bytes = request("POST", &path, &body);
             let mut clients = JoinSet::new();
             for _ in 0..TOGETHER {
-                let (to, asked) = (server.address, asked.clone());
+                let (to, request_bytes) = (server.address, request_bytes.clone());
                 clients.spawn(async move {
                     let mut client = Wire::connect(to, ATTACKER).await?;
-                    client.send(&asked).await?;
+                    client.send(&request_bytes).await?;
                     client.answer().await
                 });
             }
             while let Some(outcome) = clients.join_next().await {
-                let held = match outcome? {
+                let result = match outcome? {
                     Ok(answer) if matches!(answer.status(), 200 | 500 | 503) => Ok(()),
                     Ok(answer) => Err(answer.status().to_string()),
-                    Err(why) => Err(why.to_string()),
+                    Err(error) => Err(error.to_string()),
                 };
-                findings.succeed(explain, held);
+                findings.succeed(explain, result);
             }
         }
         findings.watch(bystander.stop().await?);
         let rests = server.rests(HANG_LIMIT, 0.3).await?;
-        findings.hold("it goes on when all clients have gone", rests);
+        findings.check("it goes on when all clients have gone", rests);
         let logged = server.logged()?;
-        findings.hold(format!("the log has {logged} bytes"), logged <= LOG);
+        findings.check(format!("the log has {logged} bytes"), logged <= LOG);
         findings.check_memory(&server, MOST)?;
         findings.end(&mut server).await?;
-        findings.name(begun, rule);
+        findings.prefix_from(previous_count, rule);
     }
     Ok(findings)
 }

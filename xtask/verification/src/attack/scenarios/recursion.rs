@@ -7,7 +7,7 @@ use Outcome::{Refused, Taken};
 use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness};
 use crate::attack::health_monitor::{self, HealthMonitor};
-use crate::servers::{Failure, HANG_LIMIT, Message, Process, ask, request};
+use crate::servers::{Failure, HANG_LIMIT, Message, Process, exchange, request};
 
 /// Time limit of an evaluation.
 const TIMEOUT: &str = "2s";
@@ -90,7 +90,7 @@ fn modules() -> Vec<(&'static str, Outcome, String)> {
         let rules: String = rules.collect();
         format!("r0 := {first}\n\n{rules}\nx := r{DEPTH}")
     };
-    let behind: String = (0..MANY)
+    let suffix: String = (0..MANY)
         .map(|at| format!(" with input.m{at} as {at}"))
         .collect();
     let comprehensions = format!(
@@ -117,7 +117,7 @@ fn modules() -> Vec<(&'static str, Outcome, String)> {
         (
             "many behind each other",
             Taken,
-            format!("x := y if {{ y := input{behind} }}"),
+            format!("x := y if {{ y := input{suffix} }}"),
         ),
         (
             "comprehensions within each other",
@@ -128,19 +128,19 @@ fn modules() -> Vec<(&'static str, Outcome, String)> {
     all
 }
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
     let limit = ["--evaluation-timeout", TIMEOUT];
     let mut server = harness.engine(&limit, &[]).await?;
     let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
     for (name, fate, rules) in modules() {
-        let begun = findings.broken.len();
+        let previous_count = findings.broken.len();
         let module = format!("package m\n\n{rules}\n");
         let written = send(&server, "PUT", "/v1/policies/m", &module).await;
         let is_taken = matches!(&written, Ok(answer) if answer.status() == 200);
-        let said = written.as_ref().map(Message::text).unwrap_or_default();
-        findings.hold(
-            format!("written, wanted {fate:?}: {said}"),
+        let response_text = written.as_ref().map(Message::text).unwrap_or_default();
+        findings.check(
+            format!("written, wanted {fate:?}: {response_text}"),
             is_taken == (fate == Taken),
         );
         if is_taken {
@@ -159,18 +159,18 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         }
         let removed = send(&server, "DELETE", "/v1/policies/m", "").await;
         findings.succeed("removed", judge(removed));
-        findings.name(begun, name);
+        findings.prefix_from(previous_count, name);
     }
     findings.watch(bystander.stop().await?);
     let rests = server.rests(HANG_LIMIT, 0.3).await?;
-    findings.hold("it goes on when all clients have gone", rests);
+    findings.check("it goes on when all clients have gone", rests);
     findings.check_memory(&server, MOST)?;
     findings.end(&mut server).await?;
     Ok(findings)
 }
 
 async fn send(server: &Process, method: &str, path: &str, body: &str) -> std::io::Result<Message> {
-    ask(server.address, ATTACKER, &request(method, path, body)).await
+    exchange(server.address, ATTACKER, &request(method, path, body)).await
 }
 
 /// Checks that the response is one of a request that may be refused or cancelled.
@@ -178,6 +178,6 @@ fn judge(answered: std::io::Result<Message>) -> Result<(), String> {
     match answered {
         Ok(answer) if matches!(answer.status(), 200 | 204 | 400 | 404 | 500 | 503) => Ok(()),
         Ok(answer) => Err(format!("{} {}", answer.status(), answer.text())),
-        Err(why) => Err(why.to_string()),
+        Err(error) => Err(error.to_string()),
     }
 }

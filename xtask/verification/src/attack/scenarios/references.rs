@@ -15,7 +15,7 @@ use crate::servers::Failure;
 /// Secret of the administrator.
 const SECRET: &str = "S3CR3T-of-the-administrator";
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
     let mut plane = tenancy::plane(harness, &[]).await?;
     let admin = plane.person("admin");
@@ -45,12 +45,12 @@ async fn references(
         let direct = first.send("PUT", "/v1/bundles/stolen", &body).await?;
         let body = json!({"requirements": [{"source": source}]});
         let through = first.send("PUT", "/v1/sources/carrier", &body).await?;
-        answers.push([direct, through].map(|(status, said)| {
+        answers.push([direct, through].map(|(status, response)| {
             // Responses for hidden and missing sources must differ only in the name.
-            (status, said.to_string().replace(source, "NAME"))
+            (status, response.to_string().replace(source, "NAME"))
         }));
     }
-    findings.hold(
+    findings.check(
         format!("a source of others differs from one that is not there: {answers:?}"),
         answers.first() == answers.get(1),
     );
@@ -60,7 +60,7 @@ async fn references(
     sleep(Duration::from_secs(2)).await;
     for file in ["stolen.tgz", "carried.tgz"] {
         let text = built(harness, file).unwrap_or_default().to_string();
-        findings.hold(format!("{file} holds {text}"), !text.contains("ADMIN"));
+        findings.check(format!("{file} holds {text}"), !text.contains("ADMIN"));
     }
     Ok(())
 }
@@ -81,7 +81,7 @@ async fn stacks(
     admin.put("/v1/bundles/labelled", body).await?;
     let stack = json!({"selector": {"team": []}, "requirements": [{"source": "private"}]});
     let (status, _) = stacker.send("PUT", "/v1/stacks/grab", &stack).await?;
-    findings.hold(
+    findings.check(
         format!("a stack with a source that its author does not see: {status}"),
         matches!(status, 403 | 404 | 422),
     );
@@ -89,7 +89,7 @@ async fn stacks(
     let text = built(harness, "labelled.tgz")
         .unwrap_or_default()
         .to_string();
-    findings.hold(
+    findings.check(
         format!("labelled.tgz holds {text}"),
         !text.contains("ADMIN"),
     );
@@ -121,9 +121,9 @@ async fn roles(
                     "/v1/secrets/private" => json!({"value": {"type": "token_auth", "token": "x"}}),
                     _ => json!({}),
                 };
-                let (status, said) = person(name).send(method, thing, &body).await?;
+                let (status, response) = person(name).send(method, thing, &body).await?;
                 let reads = name == "looker" && method == "GET";
-                findings.hold(
+                findings.check(
                     format!("{name}: {method} {thing}: {status}"),
                     if reads {
                         status == 200
@@ -131,9 +131,9 @@ async fn roles(
                         matches!(status, 403 | 404)
                     },
                 );
-                findings.hold(
+                findings.check(
                     format!("{name}: {method} {thing} tells the secret"),
-                    !said.to_string().contains(SECRET),
+                    !response.to_string().contains(SECRET),
                 );
             }
         }
@@ -172,17 +172,17 @@ async fn outside(harness: &Harness, findings: &mut Findings, admin: User) -> Res
     for path in ["../escaped.tgz", "../../escaped.tgz", "/tmp/escaped.tgz"] {
         let body = in_file(path, &json!([{"source": "private"}]));
         let (status, _) = admin.send("PUT", "/v1/bundles/escaped", &body).await?;
-        findings.hold(format!("a bundle at {path}: {status}"), status != 500);
+        findings.check(format!("a bundle at {path}: {status}"), status != 500);
     }
     sleep(Duration::from_secs(2)).await;
     for number in 0..4 {
-        let held = built(harness, &format!("outside-{number}.tgz"));
-        findings.hold(
-            format!("a bundle of a folder that nobody allows holds {held:?}"),
-            held.is_none(),
+        let bundle_data = built(harness, &format!("outside-{number}.tgz"));
+        findings.check(
+            format!("a bundle of a folder that nobody allows holds {bundle_data:?}"),
+            bundle_data.is_none(),
         );
     }
     let escaped = harness.folder.join("escaped.tgz").exists();
-    findings.hold("a bundle was written outside of its folder", !escaped);
+    findings.check("a bundle was written outside of its folder", !escaped);
     Ok(())
 }

@@ -21,23 +21,23 @@ const DIGITS: usize = 40 << 20;
 
 const OBJECT: &str = "/bucket/slow.tgz";
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
-    let postgres = Postgres::start().map_err(|why| why.to_string())?;
+    let postgres = Postgres::start().map_err(|error| error.to_string())?;
     let storage = Storage::new();
-    let (held, mut seen) = watch::channel(0_u32);
+    let (write_count, mut seen) = watch::channel(0_u32);
     let (open, opened) = watch::channel(false);
-    let held = Arc::new(held);
+    let write_count = Arc::new(write_count);
     let answering = storage.clone();
     // Count in the object after each successful write.
     let (noting, counts) = watch::channel(Vec::new());
     // The first upload is blocked before its body; later ones are not.
     let peer = Peer::start_gated(
         0,
-        move |asked| {
+        move |request| {
             let mut first = false;
-            if asked.first.starts_with("PUT ") {
-                held.send_modify(|number| {
+            if request.first.starts_with("PUT ") {
+                write_count.send_modify(|number| {
                     *number += 1;
                     first = *number == 1;
                 });
@@ -49,12 +49,13 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
                 }
             }
         },
-        move |asked| {
-            let said = answering.answer(&asked);
-            if asked.first.starts_with("PUT ") && matches!(said, PeerScript::Answer(200, ..)) {
+        move |request| {
+            let response = answering.answer(&request);
+            if request.first.starts_with("PUT ") && matches!(response, PeerScript::Answer(200, ..))
+            {
                 noting.send_modify(|counts| counts.push(count(&answering)));
             }
-            async move { said }
+            async move { response }
         },
     )
     .await?;
@@ -79,8 +80,8 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         "requirements": [{"source": "slow"}, {"source": "count"}],
     });
     admin.put("/v1/bundles/slow", bundle).await?;
-    let begun = timeout(HANG_LIMIT, seen.wait_for(|number| *number >= 1)).await;
-    if begun
+    let write_started = timeout(HANG_LIMIT, seen.wait_for(|number| *number >= 1)).await;
+    if write_started
         .map_err(drop)
         .and_then(|seen| seen.map(drop).map_err(drop))
         .is_err()
@@ -108,17 +109,17 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     let written = counts.borrow().clone();
     let newer = written.iter().skip_while(|count| **count != Some(json!(2)));
     let older = newer.filter(|count| **count != Some(json!(2))).count();
-    findings.hold(
+    findings.check(
         format!("older bytes came over newer ones: {written:?}"),
         older == 0,
     );
     let status = other
         .person("admin")
         .send("GET", "/v1/bundles/slow/status/latest", &Value::Null);
-    let (status, said) = status.await?;
-    findings.hold(
-        format!("status: {status} {said}"),
-        said.to_string().contains("SUCCESS"),
+    let (status, response) = status.await?;
+    findings.check(
+        format!("status: {status} {response}"),
+        response.to_string().contains("SUCCESS"),
     );
     findings.check_memory(&other.process, 1024)?;
     findings.end(&mut other.process).await?;
@@ -132,13 +133,13 @@ fn count(storage: &Storage) -> Option<Value> {
 
 /// Waits until the storage contains the second state of the bundle.
 async fn until(storage: &Storage) -> Result<(), String> {
-    let begun = Instant::now();
+    let start = Instant::now();
     loop {
         let count = count(storage);
         if count == Some(json!(2)) {
             return Ok(());
         }
-        if begun.elapsed() > HANG_LIMIT {
+        if start.elapsed() > HANG_LIMIT {
             return Err(format!("the object's count is {count:?}"));
         }
         sleep(Duration::from_millis(200)).await;

@@ -7,7 +7,7 @@ use tokio::time::sleep;
 use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness, NEVER};
 use crate::attack::health_monitor::{self, HealthMonitor};
-use crate::servers::{Failure, HANG_LIMIT, Wire, done, request};
+use crate::servers::{Failure, HANG_LIMIT, Wire, exchange_ok, request};
 
 /// Authorization policy that allows every request, after as much work as the client chooses.
 const POLICY: (&str, &str) = (
@@ -21,13 +21,13 @@ const POLICY: (&str, &str) = (
 
 const MANY: usize = 12;
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
     let arguments = ["--authorization", "basic", "--evaluation-timeout", NEVER];
     let mut server = harness.engine(&arguments, &[POLICY]).await?;
     let quick = request("GET", "/v1/data/calm?n=1", "");
     for _ in 0..5 {
-        done(server.address, ATTACKER, &quick).await?;
+        exchange_ok(server.address, ATTACKER, &quick).await?;
     }
     let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
     let endless = request("GET", "/v1/data/calm?n=100000", "");
@@ -43,7 +43,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     sleep(Duration::from_secs(2)).await;
     drop(clients);
     let rests = server.rests(HANG_LIMIT, 0.3).await?;
-    findings.hold("it goes on after its clients left", rests);
+    findings.check("it goes on after its clients left", rests);
     findings.watch(bystander.stop().await?);
     findings.check_memory(&server, 512)?;
     let mut open = Wire::connect(server.address, ATTACKER).await?;

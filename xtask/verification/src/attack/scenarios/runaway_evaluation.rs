@@ -9,7 +9,9 @@ use crate::attack::findings::Findings;
 use crate::attack::frames::{self, Frames, RST_STREAM, frame};
 use crate::attack::harness::{ATTACKER, Harness, NEVER};
 use crate::attack::health_monitor::{self, HealthMonitor};
-use crate::servers::{Failure, HANG_LIMIT, Process, Wire, ask, done, request, request_with};
+use crate::servers::{
+    Failure, HANG_LIMIT, Process, Wire, exchange, exchange_ok, request, request_with,
+};
 
 /// Policy whose cost is the cube of a number that the client chooses, and that creates at most that
 /// number of values, so that only a time limit ends its evaluation.
@@ -79,7 +81,7 @@ const LEAVES: &[Leave] = &[
 /// Number of ways to disconnect that are tried at every endpoint, also without `--long`.
 const ALWAYS: usize = 2;
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
     let mut server = start(harness).await?;
     for (number, (kind, make)) in KINDS.iter().enumerate() {
@@ -98,7 +100,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
             if rests {
                 poison(&server, kind, *make).await?;
             }
-            findings.hold(
+            findings.check(
                 format!("{kind}: it goes on after its client left by {leave:?}"),
                 rests,
             );
@@ -173,18 +175,18 @@ async fn poison(server: &Process, kind: &str, make: Make) -> Result<(), Failure>
     let size = |size: u32| request("PUT", "/v1/data/size", &size.to_string());
     let by_document = kind == BY_DOCUMENT;
     let before = if by_document { QUICK } else { ENDLESS };
-    done(at, ATTACKER, &size(before)).await?;
+    exchange_ok(at, ATTACKER, &size(before)).await?;
     for _ in 0..5 {
-        done(at, ATTACKER, &make(QUICK)).await?;
+        exchange_ok(at, ATTACKER, &make(QUICK)).await?;
     }
     if by_document {
-        done(at, ATTACKER, &size(ENDLESS)).await?;
+        exchange_ok(at, ATTACKER, &size(ENDLESS)).await?;
     }
     Ok(())
 }
 
 /// Starts an evaluation and disconnects. A response is an error, as the evaluation is endless.
-async fn abandon(server: &Process, asked: &[u8], leave: Leave) -> Result<(), Failure> {
+async fn abandon(server: &Process, request_bytes: &[u8], leave: Leave) -> Result<(), Failure> {
     let further = request("GET", "/health", "");
     match leave {
         Leave::Stream | Leave::Connection => {
@@ -207,7 +209,7 @@ async fn abandon(server: &Process, asked: &[u8], leave: Leave) -> Result<(), Fai
         Leave::Close | Leave::HalfClose | Leave::Reset | Leave::Pipelined | Leave::Flooded => {}
     }
     let mut client = Wire::connect(server.address, ATTACKER).await?;
-    client.send(asked).await?;
+    client.send(request_bytes).await?;
     match leave {
         Leave::Pipelined => client.send(&further).await?,
         Leave::Flooded => {
@@ -242,22 +244,22 @@ async fn timed(harness: &Harness, findings: &mut Findings) -> Result<(), Failure
     let arguments = ["--evaluation-timeout", TIMEOUT];
     let mut server = harness.engine(&arguments, &[POLICY, HEALTH, MAIN]).await?;
     let size = request("PUT", "/v1/data/size", &ENDLESS.to_string());
-    done(server.address, ATTACKER, &size).await?;
+    exchange_ok(server.address, ATTACKER, &size).await?;
     for (kind, make) in KINDS {
         let mut client = Wire::connect(server.address, ATTACKER).await?;
         let before = server.cpu()?;
         client.send(&make(ENDLESS)).await?;
         let answer = client.answer().await;
         let taken = server.cpu()?.saturating_sub(before);
-        let held = match answer {
+        let result = match answer {
             Ok(answer) if answer.status() != 500 => {
                 Err(format!("{} {}", answer.status(), answer.text()))
             }
             Ok(_) if taken > TIMED => Err(format!("{taken:.1?} of the processors")),
             Ok(_) => Ok(()),
-            Err(why) => Err(why.to_string()),
+            Err(error) => Err(error.to_string()),
         };
-        findings.succeed(&format!("{kind}, for {TIMEOUT} at most"), held);
+        findings.succeed(&format!("{kind}, for {TIMEOUT} at most"), result);
     }
     findings.end(&mut server).await
 }
@@ -273,9 +275,9 @@ async fn together(findings: &mut Findings, server: &Process) -> Result<(), Failu
         let Some((_, make)) = KINDS.get(number % KINDS.len()) else {
             continue;
         };
-        let (to, asked) = (server.address, make(ENDLESS));
+        let (to, request) = (server.address, make(ENDLESS));
         // Their outcome is ignored; the end of the server ends them at the latest.
-        tokio::spawn(async move { ask(to, ATTACKER, &asked).await.ok() });
+        tokio::spawn(async move { exchange(to, ATTACKER, &request).await.ok() });
     }
     sleep(Duration::from_secs(3)).await;
     findings.watch(bystander.stop().await?);

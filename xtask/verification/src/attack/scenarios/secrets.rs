@@ -17,7 +17,7 @@ const WATCHED: Duration = Duration::from_secs(4);
 /// Secret of the administrator.
 const SECRET: &str = "S3CR3T-of-the-administrator";
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
     let mut plane = tenancy::plane(harness, &["--allow-host", "127.0.0.1"]).await?;
     let (admin, first) = (plane.person("admin"), plane.person("first"));
@@ -37,12 +37,17 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
 type ReceivedRequests = Arc<Mutex<Vec<(String, String)>>>;
 
 /// Starts a host of the attacker that records its requests.
-async fn listen(heard: &ReceivedRequests) -> Result<Peer, Failure> {
-    let hearing = Arc::clone(heard);
-    let host = Peer::start(0, move |asked| {
-        let path = asked.first.split(' ').nth(1).unwrap_or_default().to_owned();
-        let headers = format!("{:?}", asked.headers);
-        hearing
+async fn listen(received: &ReceivedRequests) -> Result<Peer, Failure> {
+    let recorder = Arc::clone(received);
+    let host = Peer::start(0, move |request| {
+        let path = request
+            .first
+            .split(' ')
+            .nth(1)
+            .unwrap_or_default()
+            .to_owned();
+        let headers = format!("{:?}", request.headers);
+        recorder
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push((path, headers));
@@ -65,8 +70,8 @@ fn fetched(url: &str, secret: Option<&str>) -> Value {
 
 /// Checks that secrets are sent to no unintended host.
 async fn secrets(findings: &mut Findings, admin: User, first: User) -> Result<(), Failure> {
-    let heard = ReceivedRequests::default();
-    let host = listen(&heard).await?;
+    let received = ReceivedRequests::default();
+    let host = listen(&received).await?;
     let url = format!("http://{}/data", host.address);
     let named = |secret: &str| fetched(&url, Some(secret));
     let values = [
@@ -80,13 +85,13 @@ async fn secrets(findings: &mut Findings, admin: User, first: User) -> Result<()
         let (status, _) = first
             .send("PUT", "/v1/sources/taker", &named("private"))
             .await?;
-        findings.hold(
+        findings.check(
             format!("the secret of another: {status}"),
             matches!(status, 400 | 422),
         );
         let git = json!({"git": {"repo": format!("{url}.git"), "credentials": "private"}});
         let (status, _) = first.send("PUT", "/v1/sources/git-taker", &git).await?;
-        findings.hold(
+        findings.check(
             format!("the secret of another for git: {status}"),
             matches!(status, 400 | 422),
         );
@@ -105,14 +110,14 @@ async fn secrets(findings: &mut Findings, admin: User, first: User) -> Result<()
             .await?;
     }
     sleep(WATCHED).await;
-    let heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
+    let received = received.lock().unwrap_or_else(PoisonError::into_inner);
     // The second string is the password in Base64 after `u:`.
-    let told = heard
+    let disclosed = received
         .iter()
         .find(|(_, headers)| headers.contains(SECRET) || headers.contains("dTpTM0NSM1Q"));
-    findings.hold(
-        format!("a secret went over plain http: {told:?}"),
-        told.is_none(),
+    findings.check(
+        format!("a secret went over plain http: {disclosed:?}"),
+        disclosed.is_none(),
     );
     Ok(())
 }
@@ -125,8 +130,8 @@ async fn limited(
     admin: User,
     first: User,
 ) -> Result<(), Failure> {
-    let heard = ReceivedRequests::default();
-    let host = listen(&heard).await?;
+    let received = ReceivedRequests::default();
+    let host = listen(&received).await?;
     let elsewhere = format!("http://{}/redirected", host.address);
     let door = Peer::start(0, move |_| {
         let location = format!("Location: {elsewhere}\r\n");
@@ -134,15 +139,15 @@ async fn limited(
     })
     .await?;
     let secret = json!({"value": {"type": "api_key", "key": "X-Key", "value": SECRET}});
-    let mut kept = secret.clone();
-    if let Some(members) = kept.as_object_mut() {
+    let mut allowed_secret = secret.clone();
+    if let Some(members) = allowed_secret.as_object_mut() {
         members.insert("allowed_hosts".to_owned(), json!(["elsewhere.example"]));
     }
     let at = |path: &str| format!("http://{}/{path}", host.address);
     let doors = format!("http://{}/", door.address);
     let other_name = at("unnamed").replace("127.0.0.1", "localhost");
     admin.put("/v1/secrets/foreign", secret.clone()).await?;
-    first.put("/v1/secrets/kept", kept).await?;
+    first.put("/v1/secrets/kept", allowed_secret).await?;
     first.put("/v1/secrets/own", secret.clone()).await?;
     for (source, url, name) in [
         ("own", &at("own"), Some("own")),
@@ -166,17 +171,17 @@ async fn limited(
     });
     findings.succeed("own", sent.await);
     sleep(WATCHED).await;
-    let heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
+    let received = received.lock().unwrap_or_else(PoisonError::into_inner);
     let sent = |(path, headers): &(String, String)| path == "/own" && headers.contains(SECRET);
-    findings.hold(
+    findings.check(
         "a secret is not sent where it may be",
-        heard.iter().any(sent),
+        received.iter().any(sent),
     );
-    for (path, headers) in heard.iter().filter(|(path, _)| path != "/own") {
-        let told = headers.contains(SECRET);
-        findings.hold(format!("a secret went to {path}"), !told);
+    for (path, headers) in received.iter().filter(|(path, _)| path != "/own") {
+        let is_disclosed = headers.contains(SECRET);
+        findings.check(format!("a secret went to {path}"), !is_disclosed);
         let hosts = path == "/unnamed";
-        findings.hold(
+        findings.check(
             format!("a host that nobody allows was asked {path}"),
             !hosts,
         );

@@ -19,7 +19,7 @@ use crate::servers::{Failure, HANG_LIMIT, Sink, Wire, request};
 /// are always waiting to be accepted.
 const CLIENTS: usize = 64;
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
     let rounds = if harness.long { 50 } else { 5 };
     let (mut answered, mut lost, mut missing) = (0, Vec::new(), 0);
@@ -35,28 +35,28 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         }
         sleep(Duration::from_millis(500 + 13 * round)).await;
         server.signal(Signal::TERM)?;
-        let ended = server.ends(HANG_LIMIT).await?;
+        let ended = server.wait_for_exit(HANG_LIMIT).await?;
         over.store(true, Ordering::SeqCst);
-        findings.hold(
+        findings.check(
             format!("the server has ended with {ended:?}"),
             ended.is_some_and(|status| status.success()),
         );
         let mut ids = Vec::new();
         while let Some(client) = clients.join_next().await {
-            let (mine, failure) = client?;
-            ids.extend(mine);
+            let (client_ids, failure) = client?;
+            ids.extend(client_ids);
             lost.extend(failure);
         }
         answered += ids.len();
         let there: BTreeSet<String> = sink.ids().into_iter().collect();
         missing += ids.iter().filter(|id| !there.contains(*id)).count();
     }
-    findings.hold("nothing was answered", answered > 100);
-    findings.hold(
+    findings.check("nothing was answered", answered > 100);
+    findings.check(
         format!("{} connections were reset: {:?}", lost.len(), lost.first()),
         lost.is_empty(),
     );
-    findings.hold(
+    findings.check(
         format!("{missing} of {answered} decisions are not at the sink"),
         missing == 0,
     );
@@ -67,7 +67,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
 /// decisions, and the error if an accepted connection got no successful response.
 async fn client(to: std::net::SocketAddr, over: Arc<AtomicBool>) -> (Vec<String>, Option<String>) {
     let body = json!({"input": {"user": "ann"}}).to_string();
-    let asked = request("POST", "/v1/data/calm/allow", &body);
+    let request_bytes = request("POST", "/v1/data/calm/allow", &body);
     let mut ids = Vec::new();
     while !over.load(Ordering::SeqCst) {
         let mut wire = match Wire::connect(to, ATTACKER).await {
@@ -76,7 +76,7 @@ async fn client(to: std::net::SocketAddr, over: Arc<AtomicBool>) -> (Vec<String>
             Err(failure) => return (ids, Some(format!("connect: {failure}"))),
         };
         let connected = Instant::now();
-        match wire.ask(&asked).await {
+        match wire.exchange(&request_bytes).await {
             Ok(answer) if answer.status() == 200 => {
                 let body = answer.json();
                 let id = body.get("decision_id").and_then(Value::as_str);

@@ -12,7 +12,7 @@ use crate::attack::findings::Findings;
 use crate::attack::frames::{self, Frames, GOAWAY, INITIAL_WINDOW, RST_STREAM};
 use crate::attack::harness::{ATTACKER, Harness};
 use crate::attack::health_monitor::{self, HealthMonitor};
-use crate::servers::{Failure, HANG_LIMIT, Process, Wire, done, request, within};
+use crate::servers::{Failure, HANG_LIMIT, Process, Wire, exchange_ok, request, within};
 
 /// Number of items in the stored document, of nine bytes or more each.
 const ITEMS: usize = 2_000_000;
@@ -38,7 +38,7 @@ const LONG: (&str, &str) = (
     "package long\n\ntext := concat(\"\", [data.text, input.x])\n",
 );
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
     let mut arguments = vec!["--max-connections", "300"];
     arguments.extend(harness.setting("engine", "--write-timeout", TIMEOUT));
@@ -48,35 +48,36 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     let document = format!("[{}]", items.join(","));
     let mut server = harness.engine(&arguments, &[POLICY]).await?;
     let put = request("PUT", "/v1/data/big", &document);
-    done(server.address, ATTACKER, &put).await?;
+    exchange_ok(server.address, ATTACKER, &put).await?;
     let stored = request("GET", "/v1/data/big", "");
-    let made = request("POST", "/v1/data/wrap/big", "{\"input\": {\"x\": 1}}");
+    let generated = request("POST", "/v1/data/wrap/big", "{\"input\": {\"x\": 1}}");
     let mut clients = JoinSet::new();
     let bystander = HealthMonitor::start(server.address, health_monitor::engine(None)).await;
-    for (what, asked) in [("stored", &stored), ("made", &made)] {
+    for (what, request_bytes) in [("stored", &stored), ("made", &generated)] {
         for _ in 0..CLIENTS {
-            let mut client = Wire::narrow(server.address, ATTACKER, Some(2048)).await?;
-            client.send(asked).await?;
+            let mut client =
+                Wire::connect_with_buffer(server.address, ATTACKER, Some(2048)).await?;
+            client.send(request_bytes).await?;
             clients.spawn(async move {
                 sleep(GONE).await;
                 // A client that was not disconnected receives the whole response now.
                 let cut = client.answer().await;
                 (
                     what,
-                    cut.is_err_and(|why| why.kind() != io::ErrorKind::TimedOut),
+                    cut.is_err_and(|error| error.kind() != io::ErrorKind::TimedOut),
                 )
             });
         }
     }
     let streams = windows(&server).await?;
-    findings.hold("streams without a window were let stay", streams);
+    findings.check("streams without a window were let stay", streams);
     let mut stayed = BTreeMap::new();
     while let Some(client) = clients.join_next().await {
         let (what, closed) = client?;
         *stayed.entry(what).or_insert(0) += usize::from(!closed);
     }
     for (what, stayed) in stayed {
-        findings.hold(
+        findings.check(
             format!("{what}: {stayed} of {CLIENTS} that read nothing were let stay"),
             stayed == 0,
         );
@@ -95,27 +96,27 @@ async fn spent(harness: &Harness, findings: &mut Findings) -> Result<(), Failure
     let arguments = ["--response-memory", "32MiB"];
     let mut server = harness.engine(&arguments, &[LONG]).await?;
     let text = format!("\"{}\"", "a".repeat(8 << 20));
-    done(
+    exchange_ok(
         server.address,
         ATTACKER,
         &request("PUT", "/v1/data/text", &text),
     )
     .await?;
-    let asked = request("POST", "/v1/data/long/text", "{\"input\": {\"x\": \"b\"}}");
+    let request_bytes = request("POST", "/v1/data/long/text", "{\"input\": {\"x\": \"b\"}}");
     let mut clients = Vec::new();
     for _ in 0..CLIENTS {
-        let mut client = Wire::narrow(server.address, ATTACKER, Some(2048)).await?;
-        client.send(&asked).await?;
+        let mut client = Wire::connect_with_buffer(server.address, ATTACKER, Some(2048)).await?;
+        client.send(&request_bytes).await?;
         clients.push(client);
     }
     sleep(Duration::from_secs(3)).await;
-    let mut put_off = 0;
+    let mut rejected = 0;
     for client in clients {
-        put_off += usize::from(client.head().await?.status() == 503);
+        rejected += usize::from(client.head().await?.status() == 503);
     }
-    findings.hold(
-        format!("{put_off} of {CLIENTS} answers were put off when there was room for 4"),
-        put_off >= CLIENTS / 2,
+    findings.check(
+        format!("{rejected} of {CLIENTS} answers were put off when there was room for 4"),
+        rejected >= CLIENTS / 2,
     );
     findings.end(&mut server).await
 }
@@ -149,7 +150,7 @@ async fn windows(server: &Process) -> Result<bool, Failure> {
 
 /// Checks that a client that reads slowly receives the whole response, however long it takes.
 async fn steady(server: &Process, length: usize) -> Result<(), Failure> {
-    let mut client = Wire::narrow(server.address, ATTACKER, Some(64 << 10)).await?;
+    let mut client = Wire::connect_with_buffer(server.address, ATTACKER, Some(64 << 10)).await?;
     client.send(&request("GET", "/v1/data/big", "")).await?;
     let mut stream = client.into_stream();
     let (mut read, mut piece) = (0, vec![0; 128 << 10]);

@@ -18,7 +18,7 @@ const QUIET: Duration = Duration::from_millis(1_500);
 /// Request after the head, which would be separate if the body ended earlier.
 const HIDDEN: &str = "GET /health?hidden HTTP/1.1\r\nHost: a\r\n\r\n";
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
     // Long timeouts, so that connections are closed only because of the requests.
     let limits = ["--header-timeout", NEVER, "--body-timeout", NEVER];
@@ -29,8 +29,8 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
         (&control.process, "/v1/sources"),
     ] {
         let mut cases = JoinSet::new();
-        for (name, text, wanted) in CASES {
-            cases.spawn(try_one(server.address, path, name, text, *wanted));
+        for (name, text, expected) in CASES {
+            cases.spawn(try_one(server.address, path, name, text, *expected));
         }
         for (name, text) in long() {
             let to = server.address;
@@ -67,7 +67,7 @@ async fn try_one(
     path: &str,
     name: &'static str,
     text: &str,
-    wanted: ExpectedOutcome,
+    expected: ExpectedOutcome,
 ) -> (&'static str, Result<(), String>) {
     let text = match text.strip_prefix("POST") {
         Some(rest) if rest.starts_with("\r\n") => format!("POST {path} HTTP/1.1{rest}"),
@@ -78,17 +78,17 @@ async fn try_one(
     };
     let length = HIDDEN.len().to_string();
     let text = text.replace("HIDDEN", HIDDEN).replace("LENGTH", &length);
-    (name, exchange(to, &text, wanted).await)
+    (name, exchange(to, &text, expected).await)
 }
 
-async fn exchange(to: SocketAddr, text: &str, wanted: ExpectedOutcome) -> Result<(), String> {
+async fn exchange(to: SocketAddr, text: &str, expected: ExpectedOutcome) -> Result<(), String> {
     let client = Wire::connect(to, ATTACKER).await;
-    let mut client = client.map_err(|why| why.to_string())?;
+    let mut client = client.map_err(|error| error.to_string())?;
     // The server may refuse before it has read everything.
     let _sent = client.send(text.as_bytes()).await;
     let mut statuses = Vec::new();
     let closed = loop {
-        let is_more_due = match wanted {
+        let is_more_due = match expected {
             Refused | Last => true,
             Answers(number) => statuses.len() < number,
             Status(_) => statuses.is_empty(),
@@ -99,21 +99,21 @@ async fn exchange(to: SocketAddr, text: &str, wanted: ExpectedOutcome) -> Result
             Err(failure) => break failure.kind() != std::io::ErrorKind::TimedOut,
         }
     };
-    let held = match (wanted, statuses.as_slice()) {
+    let is_expected = match (expected, statuses.as_slice()) {
         (Refused, []) | (Last, [] | [_]) => closed,
         (Refused, [status]) => closed && (400..600).contains(status),
         (Answers(number), statuses) => {
             statuses.len() == number && statuses.iter().all(|status| *status < 500)
         }
-        (Status(due), [status]) => *status == due,
+        (Status(code), [status]) => *status == code,
         _ => false,
     };
-    match held {
+    match is_expected {
         true => Ok(()),
         false => {
             let end = if closed { "closed" } else { "left open" };
             Err(format!(
-                "answered {statuses:?} and {end}, wanted {wanted:?}"
+                "answered {statuses:?} and {end}, wanted {expected:?}"
             ))
         }
     }
@@ -132,9 +132,9 @@ async fn trailing(findings: &mut Findings, to: SocketAddr) -> Result<(), Failure
         ("POST", "/v1/query", "{\"query\": \"x = 1\"}]"),
         ("PATCH", "/v1/data", "[][]"),
     ] {
-        let asked = crate::servers::request(method, path, body);
-        let answer = crate::servers::ask(to, ATTACKER, &asked).await?;
-        findings.hold(
+        let request = crate::servers::request(method, path, body);
+        let answer = crate::servers::exchange(to, ATTACKER, &request).await?;
+        findings.check(
             format!("{method} {path} with {body}: {}", answer.status()),
             answer.status() == 400,
         );

@@ -13,13 +13,13 @@ use crate::attack::harness::{ATTACKER, Harness};
 use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::attack::small_disk::SmallDisk;
 use crate::attack::tenancy::{self, ControlPlane};
-use crate::servers::{Failure, HANG_LIMIT, Message, Process, ask, request};
+use crate::servers::{Failure, HANG_LIMIT, Message, Process, exchange, request};
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
-    let begun = Instant::now();
+    let start = Instant::now();
     let mut plane = tenancy::plane(harness, &[]).await?;
-    let most = tenancy::failed_start(begun.elapsed());
+    let most = tenancy::failed_start(start.elapsed());
     foreign(harness, &mut findings, most).await?;
     let admin = plane.person("admin");
     for source in 0..300 {
@@ -42,7 +42,7 @@ async fn foreign(
     findings: &mut Findings,
     most: Duration,
 ) -> Result<(), Failure> {
-    for (what, bytes, says) in [
+    for (what, bytes, message) in [
         (
             "text",
             b"this is a text and no database, whatever its name says\n".repeat(200),
@@ -59,9 +59,9 @@ async fn foreign(
         let file = harness.folder.join(format!("{what}.db"));
         fs::write(&file, &bytes)?;
         let url = format!("sqlite:{}", file.display());
-        refuses(harness, findings, most, (what, &url, says)).await?;
-        let kept = fs::read(&file)? == bytes;
-        findings.hold(format!("{what}: the file was changed"), kept);
+        refuses(harness, findings, most, (what, &url, message)).await?;
+        let is_unchanged = fs::read(&file)? == bytes;
+        findings.check(format!("{what}: the file was changed"), is_unchanged);
     }
     let url = format!("sqlite:{}", harness.folder.display());
     refuses(harness, findings, most, ("a folder", &url, "")).await
@@ -72,23 +72,26 @@ async fn refuses(
     harness: &Harness,
     findings: &mut Findings,
     most: Duration,
-    (what, url, says): (&str, &str, &str),
+    (what, url, message): (&str, &str, &str),
 ) -> Result<(), Failure> {
     let mut command = tenancy::command(harness, &["--database", url])?;
-    let begun = Instant::now();
+    let start = Instant::now();
     let mut server = Process::spawn(&mut command, &harness.folder)?;
-    let ended = server.ends(HANG_LIMIT).await?;
-    let took = begun.elapsed();
-    findings.hold(
+    let ended = server.wait_for_exit(HANG_LIMIT).await?;
+    let elapsed = start.elapsed();
+    findings.check(
         format!("{what}: the start ends with {ended:?}"),
         ended.is_some_and(|status| !status.success()),
     );
-    findings.hold(
-        format!("{what}: the start takes {took:.1?}, bound {most:.1?}"),
-        took < most,
+    findings.check(
+        format!("{what}: the start takes {elapsed:.1?}, bound {most:.1?}"),
+        elapsed < most,
     );
-    let said = server.said();
-    findings.hold(format!("{what}: it says {said}"), said.contains(says));
+    let output = server.output();
+    findings.check(
+        format!("{what}: it says {output}"),
+        output.contains(message),
+    );
     Ok(())
 }
 
@@ -108,13 +111,13 @@ async fn locked(
         admin.send("PUT", "/v1/sources/s000/data/y", &body),
         admin.send("GET", "/v1/sources/s001", &Value::Null),
     );
-    let (status, said) = write?;
-    findings.hold(
-        format!("a write while locked: {status} {said}"),
+    let (status, response) = write?;
+    findings.check(
+        format!("a write while locked: {status} {response}"),
         status == 503,
     );
     let status = read?.0;
-    findings.hold(format!("a read while locked: {status}"), status == 200);
+    findings.check(format!("a read while locked: {status}"), status == 200);
     sqlx::query("ROLLBACK").execute(&mut other).await?;
     other.close().await?;
     let mut watched = bystander.stop().await?;
@@ -144,7 +147,7 @@ async fn damaged(harness: &Harness, findings: &mut Findings) -> Result<(), Failu
         .await?;
     other.close().await?;
     let mut bytes = fs::read(&file)?;
-    let whole = bytes.clone();
+    let original = bytes.clone();
     let (from, to) = (bytes.len() / 10, bytes.len() * 9 / 10);
     if let Some(middle) = bytes.get_mut(from..to) {
         middle.fill(0x5a);
@@ -153,42 +156,44 @@ async fn damaged(harness: &Harness, findings: &mut Findings) -> Result<(), Failu
     let mut command = tenancy::command(harness, &[])?;
     let mut server = Process::spawn(&mut command, &harness.folder)?;
     let health = request("GET", "/health", "");
-    let begun = Instant::now();
-    let (ended, told) = loop {
-        let ended = server.ends(Duration::ZERO).await?;
-        let told = ask(server.address, ATTACKER, &health).await.ok();
-        let is_told = told.as_ref().is_some_and(|told| told.status() == 500);
-        if ended.is_some() || is_told || begun.elapsed() > HANG_LIMIT {
-            break (ended, told);
+    let start = Instant::now();
+    let (ended, response) = loop {
+        let ended = server.wait_for_exit(Duration::ZERO).await?;
+        let response = exchange(server.address, ATTACKER, &health).await.ok();
+        let is_reported = response
+            .as_ref()
+            .is_some_and(|response| response.status() == 500);
+        if ended.is_some() || is_reported || start.elapsed() > HANG_LIMIT {
+            break (ended, response);
         }
         sleep(Duration::from_millis(100)).await;
     };
     match ended {
         Some(status) => {
-            let said = server.said();
-            findings.hold(format!("damaged: ended with {status}"), !status.success());
-            findings.hold(
-                format!("damaged: it says {said}"),
-                said.contains("malformed") || said.contains("damaged"),
+            let output = server.output();
+            findings.check(format!("damaged: ended with {status}"), !status.success());
+            findings.check(
+                format!("damaged: it says {output}"),
+                output.contains("malformed") || output.contains("damaged"),
             );
         }
         None => {
-            let status = told.as_ref().map(Message::status);
-            let text = told.map(|told| told.text().to_string());
-            findings.hold(
+            let status = response.as_ref().map(Message::status);
+            let text = response.map(|response| response.text().to_string());
+            findings.check(
                 format!("damaged: health says {status:?} {text:?}"),
                 status == Some(500),
             );
             server.kill();
         }
     }
-    fs::write(&file, whole)?;
+    fs::write(&file, original)?;
     let mut plane = tenancy::plane(harness, &[]).await?;
     let (status, _) = plane
         .person("admin")
         .send("GET", "/v1/sources/s250", &Value::Null)
         .await?;
-    findings.hold(format!("made whole again: {status}"), status == 200);
+    findings.check(format!("made whole again: {status}"), status == 200);
     findings.end(&mut plane.process).await
 }
 
@@ -204,17 +209,17 @@ async fn full(harness: &Harness, findings: &mut Findings) -> Result<(), Failure>
     let (mut acknowledged, mut refused) = (Vec::new(), Vec::new());
     for number in 0..60 {
         let path = format!("/v1/sources/big/data/k{number}");
-        let (status, said) = admin
+        let (status, response) = admin
             .send("PUT", &path, &json!("x".repeat(100_000)))
             .await?;
         match status {
             200 => acknowledged.push(path),
-            _ => refused.push((status, said)),
+            _ => refused.push((status, response)),
         }
     }
-    findings.hold("the disk was never full", !refused.is_empty());
+    findings.check("the disk was never full", !refused.is_empty());
     let other = refused.iter().find(|(status, _)| *status != 503);
-    findings.hold(
+    findings.check(
         format!("a write to a full disk: {other:?}"),
         other.is_none(),
     );
@@ -223,7 +228,7 @@ async fn full(harness: &Harness, findings: &mut Findings) -> Result<(), Failure>
         let (status, _) = admin.send("GET", path, &Value::Null).await?;
         missing += usize::from(status != 200);
     }
-    findings.hold(
+    findings.check(
         format!("{missing} acknowledged writes are lost"),
         missing == 0,
     );

@@ -11,7 +11,7 @@ use crate::attack::health_monitor::{self, HealthMonitor};
 use crate::attack::tenancy::{self, User, built, eventually, in_file};
 use crate::servers::Failure;
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
     let mut plane = tenancy::plane(harness, &["--allow-host", "127.0.0.1"]).await?;
     let bystander = HealthMonitor::start(plane.process.address, health_monitor::control()).await;
@@ -92,18 +92,18 @@ async fn places(
     for disguise in DISGUISES {
         let path = disguise.replace("ROOT", &root);
         let body = in_file(&path, &json!([{"source": "evil"}]));
-        let (status, said) = first.send("PUT", "/v1/bundles/evil", &body).await?;
+        let (status, response) = first.send("PUT", "/v1/bundles/evil", &body).await?;
         // A link at the path itself would be replaced, not followed.
-        findings.hold(
-            format!("a second bundle at {disguise}: {status} {said}"),
+        findings.check(
+            format!("a second bundle at {disguise}: {status} {response}"),
             matches!(status, 400 | 409 | 422) || *disguise == LINK,
         );
         if status == 200 {
             sleep(Duration::from_secs(2)).await;
-            let held = built(harness, "good.tgz");
-            findings.hold(
-                format!("{disguise}: good.tgz holds {held:?}"),
-                held.as_ref() == Some(&right),
+            let bundle_data = built(harness, "good.tgz");
+            findings.check(
+                format!("{disguise}: good.tgz holds {bundle_data:?}"),
+                bundle_data.as_ref() == Some(&right),
             );
             first
                 .send("DELETE", "/v1/bundles/evil", &Value::Null)
@@ -124,7 +124,7 @@ async fn places(
         admin.put("/v1/bundles/remote", body).await?;
         let body = json!({"object_storage": storage, "requirements": [{"source": "evil"}]});
         let (status, _) = first.send("PUT", "/v1/bundles/evil", &body).await?;
-        findings.hold(
+        findings.check(
             format!("a second bundle at {storage}: {status}"),
             status == 409,
         );
@@ -138,7 +138,7 @@ async fn places(
     for host in LOOPBACK {
         let body = json!({"object_storage": at(host), "requirements": [{"source": "evil"}]});
         let (status, _) = first.send("PUT", "/v1/bundles/evil", &body).await?;
-        findings.hold(
+        findings.check(
             format!("a second bundle at {host}: {status}"),
             status == 409,
         );
@@ -156,7 +156,7 @@ async fn deep(findings: &mut Findings, first: User) -> Result<(), Failure> {
         let body = in_file(&format!("z/{folders}x{number}"), &json!([]));
         let path = format!("/v1/bundles/deep-{number}");
         let (status, _) = first.send("PUT", &path, &body).await?;
-        findings.hold(
+        findings.check(
             format!("a bundle in 1,900 folders: {status}"),
             matches!(status, 400 | 422),
         );
@@ -190,7 +190,7 @@ async fn races(
         let (one, other) = tokio::join!(claim(first, 1), claim(second, 2));
         doubled += usize::from(one?.0 == 200 && other?.0 == 200);
     }
-    findings.hold(
+    findings.check(
         format!("{doubled} of {rounds} places have two bundles after a race"),
         doubled == 0,
     );
@@ -211,11 +211,14 @@ async fn prefixes(findings: &mut Findings, first: User) -> Result<(), Failure> {
     ] {
         let body = in_file(path, &json!([]));
         let (status, _) = first.send("PUT", "/v1/bundles/mine", &body).await?;
-        let held = match taken {
+        let is_expected = match taken {
             true => status == 200,
             false => matches!(status, 400 | 403 | 422),
         };
-        findings.hold(format!("a bundle of an owner at {path}: {status}"), held);
+        findings.check(
+            format!("a bundle of an owner at {path}: {status}"),
+            is_expected,
+        );
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use crate::servers::Failure;
 
 const OBJECT: &str = "/bucket/stock.tgz";
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
     let storage = Storage::new();
     let peer = storage.listen().await?;
@@ -53,8 +53,8 @@ async fn folder(
     let admin = plane.person("admin");
     admin.bundle("kept", "kept.tgz", json!(1)).await?;
     let file = harness.folder.join("built/kept.tgz");
-    let whole = || built(harness, "kept.tgz") == Some(json!({"kept": 1}));
-    findings.succeed("built", eventually("the bundle", whole).await);
+    let is_intact = || built(harness, "kept.tgz") == Some(json!({"kept": 1}));
+    findings.succeed("built", eventually("the bundle", is_intact).await);
     let length = fs::read(&file)?.len();
     for (what, bytes) in [
         ("removed", None),
@@ -67,7 +67,7 @@ async fn folder(
         if let Some(bytes) = bytes {
             fs::write(&file, bytes)?;
         }
-        findings.succeed(what, eventually("the bundle again", whole).await);
+        findings.succeed(what, eventually("the bundle again", is_intact).await);
     }
     Ok(())
 }
@@ -103,7 +103,7 @@ async fn moods(
         match mood {
             FailureMode::Hangs => sleep(Duration::from_millis(1_500)).await,
             _ => {
-                let failed = admin.until_status("stock", |said| !said.contains("SUCCESS"));
+                let failed = admin.until_status("stock", |status| !status.contains("SUCCESS"));
                 findings.succeed(&format!("{mood:?}: status"), failed.await.map(drop));
             }
         }
@@ -113,12 +113,12 @@ async fn moods(
             .bundle(&other, &format!("{other}.tgz"), json!(1))
             .await?;
         storage.set(FailureMode::Good);
-        let held = eventually("the object", holds(count)).await;
-        findings.succeed(&format!("{mood:?}"), held);
+        let result = eventually("the object", holds(count)).await;
+        findings.succeed(&format!("{mood:?}"), result);
     }
     storage.remove(OBJECT);
     findings.succeed("lost", eventually("the object again", holds(4)).await);
-    storage.spoil(OBJECT);
+    storage.corrupt(OBJECT);
     findings.succeed("spoilt", eventually("the object again", holds(4)).await);
     Ok(())
 }
@@ -132,7 +132,7 @@ fn while_away(
     let file = harness.folder.join("built/kept.tgz");
     let length = fs::read(&file)?.len();
     fs::write(&file, vec![b'X'; length])?;
-    storage.spoil(OBJECT);
-    findings.hold("the bundles are spoilt", storage.data(OBJECT).is_none());
+    storage.corrupt(OBJECT);
+    findings.check("the bundles are spoilt", storage.data(OBJECT).is_none());
     Ok(())
 }

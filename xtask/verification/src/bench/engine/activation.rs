@@ -42,14 +42,14 @@ pub(super) fn measure(programs: &Programs, folder: &Path) -> Result<Vec<Bound>, 
     let config = folder.join("activation.json");
     fs::write(&config, configuration(&storage).to_string())?;
     let (policy, config) = (policy.display().to_string(), config.display().to_string());
-    let beside = |program: &Path, serve: &[&str]| {
+    let measure_program = |program: &Path, serve: &[&str]| {
         let calm = Server::start(program, &[serve, &[&policy]].concat(), folder)?;
         let arguments = [serve, &["--config-file", &config, &policy]].concat();
         let busy = Server::start(program, &arguments, folder)?;
         compare(&calm, &busy)
     };
-    let ours = beside(&programs.ours, &["engine"])?;
-    let theirs = beside(&programs.theirs, programs.peer.serve)?;
+    let ours = measure_program(&programs.ours, &["engine"])?;
+    let theirs = measure_program(&programs.theirs, programs.peer.serve)?;
     let what = "99th percentile beside activations of 100 MB, to that without";
     Ok(vec![
         Bound::new(format!("{what}, ours"), ours, Limit::AtMost(2.0)).towards(1.2),
@@ -79,9 +79,9 @@ fn configuration(storage: &HyperBaseline) -> Value {
 /// Returns the ratio of the 99th percentile of a server that activates bundles to that of a calm
 /// one.
 fn compare(calm: &Server, busy: &Server) -> Result<f64, Box<dyn Error>> {
-    let begun = Instant::now();
+    let start = Instant::now();
     while busy.client()?.ok("GET", "/health?bundles", "").is_err() {
-        if begun.elapsed() > READY_TIMEOUT {
+        if start.elapsed() > READY_TIMEOUT {
             return Err("the bundle is not activated".into());
         }
         thread::sleep(Duration::from_millis(100));
@@ -121,13 +121,13 @@ fn tail(server: &Server) -> Result<f64, Box<dyn Error>> {
     let mut client = server.client()?;
     let request = Client::request("POST", "/v1/data/beside/allow", QUESTION);
     let mut times = Vec::new();
-    let begun = Instant::now();
-    while begun.elapsed() < WINDOW {
-        let asked = Instant::now();
+    let start = Instant::now();
+    while start.elapsed() < WINDOW {
+        let sent_at = Instant::now();
         if client.exchange(&request)? != 200 {
             return Err("a decision failed".into());
         }
-        times.push(asked.elapsed().as_secs_f64());
+        times.push(sent_at.elapsed().as_secs_f64());
         thread::sleep(PAUSE);
     }
     times.sort_by(f64::total_cmp);

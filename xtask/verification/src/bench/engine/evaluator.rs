@@ -50,8 +50,8 @@ fn compare(
     let question = policy.question();
     let (mut our_times, mut their_times) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS + WARM_UP {
-        let (our_result, our_time) = ask(ours.0, ours.1, &path, &question)?;
-        let (their_result, their_time) = ask(theirs.0, theirs.1, &path, &question)?;
+        let (our_result, our_time) = time_request(ours.0, ours.1, &path, &question)?;
+        let (their_result, their_time) = time_request(theirs.0, theirs.1, &path, &question)?;
         if our_result != their_result {
             return Err(format!("{}: {our_result} is not {their_result}", policy.name).into());
         }
@@ -65,7 +65,7 @@ fn compare(
 
 /// Requests a decision; returns the result, and its evaluation time in nanoseconds from this
 /// metric.
-fn ask(
+fn time_request(
     client: &mut Client,
     timer: &str,
     path: &str,

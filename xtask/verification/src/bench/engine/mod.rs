@@ -66,9 +66,9 @@ pub(crate) fn run(choice: &Choice) -> Outcome {
     }
     let programs = Programs::build()?;
     let mut bounds = Bounds::default();
-    beside(&programs, choice, &mut bounds)?;
+    compare_with_peer(&programs, choice, &mut bounds)?;
     if let Some(programs) = programs.beside_eopa() {
-        beside(&programs, choice, &mut bounds)?;
+        compare_with_peer(&programs, choice, &mut bounds)?;
     }
     if !choice.start {
         alone(&programs, choice, &mut bounds)?;
@@ -76,11 +76,11 @@ pub(crate) fn run(choice: &Choice) -> Outcome {
     if !choice.start && !choice.http {
         evaluator::beside_regorus(&["test", "run"], &[])?;
     }
-    bounds.hold()
+    bounds.check()
 }
 
 /// Measures our engine against a peer.
-fn beside(programs: &Programs, choice: &Choice, bounds: &mut Bounds) -> Outcome {
+fn compare_with_peer(programs: &Programs, choice: &Choice, bounds: &mut Bounds) -> Outcome {
     let folder = scratch()?;
     if !choice.http {
         bounds.add(start::measure(programs, folder.path())?);
@@ -132,7 +132,7 @@ impl Bounds {
 
     /// # Errors
     /// Names the results that are out of bounds.
-    pub(super) fn hold(self) -> Outcome {
+    pub(super) fn check(self) -> Outcome {
         match self.missed.is_empty() {
             true => Ok(()),
             false => Err(format!("out of bounds: {}", self.missed.join("; ")).into()),
@@ -145,7 +145,7 @@ impl Bounds {
 pub(super) struct Bound {
     what: String,
     ratio: f64,
-    wanted: Limit,
+    limit: Limit,
     /// Goal of the ratio, if noise requires that its limit is looser.
     goal: Option<f64>,
 }
@@ -159,11 +159,11 @@ pub(super) enum Limit {
 }
 
 impl Bound {
-    pub(super) fn new(what: impl Into<String>, ratio: f64, wanted: Limit) -> Self {
+    pub(super) fn new(what: impl Into<String>, ratio: f64, limit: Limit) -> Self {
         Self {
             what: what.into(),
             ratio,
-            wanted,
+            limit,
             goal: None,
         }
     }
@@ -177,7 +177,7 @@ impl Bound {
     }
 
     fn misses(&self, goal: f64) -> bool {
-        match self.wanted {
+        match self.limit {
             Limit::AtLeast(_) => self.ratio < goal,
             Limit::AtMost(_) => self.ratio > goal,
             Limit::Any => false,
@@ -185,7 +185,7 @@ impl Bound {
     }
 
     fn holds(&self) -> bool {
-        match self.wanted {
+        match self.limit {
             Limit::AtLeast(least) => self.ratio >= least,
             Limit::AtMost(most) => self.ratio <= most,
             Limit::Any => true,
@@ -200,7 +200,7 @@ impl Bound {
             Some(goal) if self.misses(goal) => "  goal missed",
             _ => "",
         };
-        match self.wanted {
+        match self.limit {
             Limit::AtLeast(least) => format!("{ratio:.2}x ({goal}at least {least}x){missed}"),
             Limit::AtMost(most) => format!("{ratio:.2}x ({goal}at most {most:.2}x){missed}"),
             Limit::Any => format!("{ratio:.2}x"),

@@ -57,9 +57,9 @@ fn change(client: &mut Client) -> Result<[f64; 2], Box<dyn Error>> {
         let text = module("added", round);
         for (times, (method, _)) in times.iter_mut().zip(CHANGES) {
             let body = if method == "PUT" { text.as_str() } else { "" };
-            let begun = Instant::now();
+            let start = Instant::now();
             client.ok(method, "/v1/policies/added", body)?;
-            times.push(begun.elapsed().as_secs_f64());
+            times.push(start.elapsed().as_secs_f64());
         }
     }
     Ok(times.map(|mut times| median(&mut times)))
@@ -179,9 +179,9 @@ fn patch(client: &mut Client, name: &str, kind: Kind) -> Result<f64, Box<dyn Err
     for round in 0..ROUNDS {
         let user = kind.user();
         let operations = format!(r#"[{{"op":"replace","path":"/{user}/level","value":{round}}}]"#);
-        let begun = Instant::now();
+        let start = Instant::now();
         client.ok("PATCH", &format!("/v1/data/{name}"), &operations)?;
-        times.push(begun.elapsed().as_secs_f64());
+        times.push(start.elapsed().as_secs_f64());
     }
     Ok(median(&mut times))
 }

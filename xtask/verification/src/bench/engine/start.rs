@@ -78,7 +78,7 @@ pub(super) fn measure(programs: &Programs, folder: &Path) -> Result<Vec<Bound>, 
     fs::write(&document, format!(r#"{{"large":{}}}"#, users(LARGE)))?;
     #[expect(clippy::cast_precision_loss, reason = "a ratio of sizes")]
     let bytes = fs::metadata(&document)?.len() as f64;
-    let (ours, peer) = both(&[&shown(&document)], "/v1/data/large/user-0005000")?;
+    let (ours, peer) = both(&[&display_path(&document)], "/v1/data/large/user-0005000")?;
     bounds.extend(compared("100 MB of JSON", (&ours, &peer), &JSON, 3.0));
     let to_bytes = |what, memory: f64, most| {
         let what = format!("{what} memory with 100 MB of JSON, to its bytes");
@@ -93,17 +93,20 @@ pub(super) fn measure(programs: &Programs, folder: &Path) -> Result<Vec<Bound>, 
         let package = format!("start.p{at}");
         fs::write(modules.join(format!("{at}.rego")), module(&package, at))?;
     }
-    let (ours, peer) = both(&[&shown(&modules)], "/v1/data/start/p5000/allow")?;
+    let (ours, peer) = both(&[&display_path(&modules)], "/v1/data/start/p5000/allow")?;
     bounds.extend(compared("5,300 policies", (&ours, &peer), &MANY, 2.5));
 
     let config = folder.join("bundles.json");
     fs::write(&config, bundles(folder)?)?;
-    let (ours, peer) = both(&["--config-file", &shown(&config)], "/health?bundles")?;
+    let (ours, peer) = both(
+        &["--config-file", &display_path(&config)],
+        "/health?bundles",
+    )?;
     bounds.extend(compared("64 bundles", (&ours, &peer), &SMALL, 1.0));
     Ok(bounds)
 }
 
-fn shown(path: &Path) -> String {
+fn display_path(path: &Path) -> String {
     path.display().to_string()
 }
 
@@ -120,16 +123,16 @@ fn cost(
         peak: 0.0,
     };
     for _ in 0..ROUNDS {
-        let begun = Instant::now();
+        let start = Instant::now();
         let server = Server::spawn(program, arguments, folder)?;
         let answers = || server.client()?.ok("GET", ready, "").map(drop);
         while answers().is_err() {
-            if begun.elapsed() > READY_TIMEOUT {
+            if start.elapsed() > READY_TIMEOUT {
                 return Err(format!("{} does not answer {ready}", program.display()).into());
             }
             std::thread::yield_now();
         }
-        cost.seconds = begun.elapsed().as_secs_f64().min(cost.seconds);
+        cost.seconds = start.elapsed().as_secs_f64().min(cost.seconds);
         cost.memory = server.memory()? * 1024.0;
         cost.peak = server.peak_memory()? * 1024.0;
     }
@@ -143,15 +146,15 @@ fn compared(
     goal: &Goal,
     least: f64,
 ) -> [Bound; 2] {
-    let told = |figure: f64, digits: usize, unit: &str, goal: Option<f64>| {
+    let summary = |figure: f64, digits: usize, unit: &str, goal: Option<f64>| {
         let goal = goal.map(|goal| {
             let missed = if figure > goal { ", missed" } else { "" };
             format!(" (goal {goal} {unit}{missed})")
         });
         format!("{figure:.digits$} {unit}{}", goal.unwrap_or_default())
     };
-    let seconds = told(ours.seconds, 2, "s", Some(goal.seconds));
-    let megabytes = told(ours.memory / 1e6, 0, "MB", goal.megabytes);
+    let seconds = summary(ours.seconds, 2, "s", Some(goal.seconds));
+    let megabytes = summary(ours.memory / 1e6, 0, "MB", goal.megabytes);
     report(what, &format!("{seconds}, {megabytes}"));
     [
         Bound::new(

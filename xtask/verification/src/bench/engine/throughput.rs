@@ -16,7 +16,7 @@ const WINDOW: Duration = Duration::from_secs(3);
 
 /// Comparison with a server that only speaks HTTP.
 struct BaselineComparison {
-    told: &'static str,
+    label: &'static str,
     connections: usize,
     /// Whether both servers and the client share a processor.
     on_one: bool,
@@ -31,25 +31,25 @@ const RATE: f64 = 0.8;
 /// each response waits for a processor to wake up, see [`processors`].
 const BESIDE_BARE: [BaselineComparison; 4] = [
     BaselineComparison {
-        told: "1 connection on one processor",
+        label: "1 connection on one processor",
         connections: 1,
         on_one: true,
         least: 0.6,
     },
     BaselineComparison {
-        told: "1 connection",
+        label: "1 connection",
         connections: 1,
         on_one: false,
         least: 0.4,
     },
     BaselineComparison {
-        told: "16 connections",
+        label: "16 connections",
         connections: 16,
         on_one: false,
         least: 0.45,
     },
     BaselineComparison {
-        told: "64 connections",
+        label: "64 connections",
         connections: 64,
         on_one: false,
         least: 0.45,
@@ -109,18 +109,21 @@ pub(super) fn beside_bare(ours: &Server) -> Result<Vec<Bound>, Box<dyn Error>> {
     let mut client = ours.client()?;
     load(&mut client, &ROLES)?;
     client.exchange(&question())?;
-    let bare = HyperBaseline::start(client.body())?;
+    let baseline = HyperBaseline::start(client.body())?;
     let mut bounds = Vec::new();
-    for beside in BESIDE_BARE {
-        let (mut rates, mut tails) = if beside.on_one {
-            processors::on_one(ours.id(), || in_turns(ours, &bare, &beside))?
+    for comparison in BESIDE_BARE {
+        let (mut rates, mut tails) = if comparison.on_one {
+            processors::on_one(ours.id(), || in_turns(ours, &baseline, &comparison))?
         } else {
-            in_turns(ours, &bare, &beside)?
+            in_turns(ours, &baseline, &comparison)?
         };
-        let what = format!("answers per second, {}, ours to bare HTTP", beside.told);
-        let least = Limit::AtLeast(beside.least);
+        let what = format!(
+            "answers per second, {}, ours to bare HTTP",
+            comparison.label
+        );
+        let least = Limit::AtLeast(comparison.least);
         bounds.push(Bound::new(what, median(&mut rates), least).towards(RATE));
-        let what = format!("99th percentile, {}, ours to bare HTTP", beside.told);
+        let what = format!("99th percentile, {}, ours to bare HTTP", comparison.label);
         let [goal, most] = TAIL;
         bounds.push(Bound::new(what, median(&mut tails), Limit::AtMost(most)).towards(goal));
     }
@@ -131,16 +134,16 @@ pub(super) fn beside_bare(ours: &Server) -> Result<Vec<Bound>, Box<dyn Error>> {
 /// percentiles to those of the HTTP-only server.
 fn in_turns(
     server: &Server,
-    bare: &HyperBaseline,
-    beside: &BaselineComparison,
+    baseline: &HyperBaseline,
+    comparison: &BaselineComparison,
 ) -> Result<(Vec<f64>, Vec<f64>), Box<dyn Error>> {
     let (mut rates, mut tails) = (Vec::new(), Vec::new());
     for round in 0..=ROUNDS {
-        let ours = window(server.address, beside.connections)?;
-        let bare = window(bare.address, beside.connections)?;
+        let ours = window(server.address, comparison.connections)?;
+        let baseline = window(baseline.address, comparison.connections)?;
         if round > 0 {
-            rates.push(ours.rate / bare.rate);
-            tails.push(ours.tail / bare.tail);
+            rates.push(ours.rate / baseline.rate);
+            tails.push(ours.tail / baseline.tail);
         }
     }
     Ok((rates, tails))
@@ -174,16 +177,16 @@ fn cost(server: &Server, connections: usize) -> Result<f64, Box<dyn Error>> {
 }
 
 fn window(address: SocketAddr, connections: usize) -> Result<Window, Box<dyn Error>> {
-    let begun = Instant::now();
+    let start = Instant::now();
     let clients: Vec<_> = (0..connections)
-        .map(|_| thread::spawn(move || client(address).map_err(|why| why.to_string())))
+        .map(|_| thread::spawn(move || client(address).map_err(|error| error.to_string())))
         .collect();
     let mut times = Vec::new();
     for client in clients {
         times.extend(client.join().map_err(|_| "a client panicked")??);
     }
     let answers = times.len() as f64;
-    let rate = answers / begun.elapsed().as_secs_f64();
+    let rate = answers / start.elapsed().as_secs_f64();
     times.sort_by(f64::total_cmp);
     let tail = times.get(times.len() * 99 / 100).copied();
     Ok(Window {
@@ -203,13 +206,13 @@ fn client(address: SocketAddr) -> Result<Vec<f64>, Box<dyn Error>> {
     let mut client = Client::connect(address)?;
     let request = question();
     let mut times = Vec::new();
-    let begun = Instant::now();
-    while begun.elapsed() < WINDOW {
-        let asked = Instant::now();
+    let start = Instant::now();
+    while start.elapsed() < WINDOW {
+        let sent_at = Instant::now();
         if client.exchange(&request)? != 200 {
             return Err("a decision failed".into());
         }
-        times.push(asked.elapsed().as_secs_f64());
+        times.push(sent_at.elapsed().as_secs_f64());
     }
     Ok(times)
 }

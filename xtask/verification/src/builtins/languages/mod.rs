@@ -83,8 +83,8 @@ fn nearly(text: String, choices: &mut Choices<'_>) -> String {
     }
     let characters: Vec<char> = text.chars().collect();
     let at = choices.below(characters.len().min(250));
-    let (before, behind) = characters.split_at(at);
-    let (here, behind) = behind.split_at(1);
+    let (before, rest) = characters.split_at(at);
+    let (here, rest) = rest.split_at(1);
     let strange = [
         "",
         " ",
@@ -105,6 +105,6 @@ fn nearly(text: String, choices: &mut Choices<'_>) -> String {
         _ => choices.of(&strange).to_owned(),
     };
     let before: String = before.iter().collect();
-    let behind: String = behind.iter().collect();
-    format!("{before}{instead}{behind}")
+    let rest: String = rest.iter().collect();
+    format!("{before}{instead}{rest}")
 }

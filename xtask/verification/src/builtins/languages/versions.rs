@@ -96,7 +96,7 @@ fn uuid(choices: &mut Choices<'_>) -> String {
         hex(12, choices),
     ];
     let text = parts.join(mark);
-    let (before, behind) = choices.of(&[
+    let (before, suffix) = choices.of(&[
         ("", ""),
         ("", ""),
         ("urn:uuid:", ""),
@@ -107,5 +107,5 @@ fn uuid(choices: &mut Choices<'_>) -> String {
         ("x", "y"),
         ("{", ""),
     ]);
-    nearly(format!("{before}{text}{behind}"), choices)
+    nearly(format!("{before}{text}{suffix}"), choices)
 }

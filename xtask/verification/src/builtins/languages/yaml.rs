@@ -100,7 +100,7 @@ fn document(choices: &mut Choices<'_>) -> String {
         "--- ",
         "\n",
     ]);
-    let behind = choices.of(&[
+    let suffix = choices.of(&[
         "",
         "\n",
         "",
@@ -111,7 +111,7 @@ fn document(choices: &mut Choices<'_>) -> String {
         "\n ",
     ]);
     let text = block(choices, 2, 0);
-    nearly(format!("{before}{text}{behind}"), choices)
+    nearly(format!("{before}{text}{suffix}"), choices)
 }
 
 fn block(choices: &mut Choices<'_>, depth: usize, indent: usize) -> String {
@@ -215,7 +215,7 @@ fn value(choices: &mut Choices<'_>) -> String {
             _ => joined(&parts, 5, choices),
         })
     };
-    let plain = |choices: &mut Choices<'_>| {
+    let plain_scalar = |choices: &mut Choices<'_>| {
         choices
             .of(&[
                 "1",
@@ -235,14 +235,14 @@ fn value(choices: &mut Choices<'_>) -> String {
     };
     let leaf = |choices: &mut Choices<'_>| {
         if choices.rarely(3) {
-            plain(choices)
+            plain_scalar(choices)
         } else {
             string(choices)
         }
     };
     let member = |choices: &mut Choices<'_>| {
         let key = if choices.rarely(6) {
-            plain(choices)
+            plain_scalar(choices)
         } else {
             string(choices)
         };

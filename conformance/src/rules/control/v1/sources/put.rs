@@ -5,13 +5,13 @@ use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("takes-git-form", || {
-        taken(json!({"git": definitions::git(json!({}))}), |read| {
+        accepted(json!({"git": definitions::git(json!({}))}), |read| {
             read.expect(at("/result/git/repo"))
                 .expect(at("/result/git/reference"))
         })
     }),
     Rule::new("takes-directory-form", || {
-        taken(json!({"directory": "policies"}), |read| {
+        accepted(json!({"directory": "policies"}), |read| {
             read.expect(at("/result/name"))
         })
     }),
@@ -19,7 +19,7 @@ pub(crate) const RULES: &[Rule] = &[
 
 /// Expects that a source of this form with requirements and datasources is accepted, and that a GET
 /// returns both.
-fn taken(form: Value, read: fn(Step) -> Step) -> Scenario {
+fn accepted(form: Value, read: fn(Step) -> Step) -> Scenario {
     let more = json!({
         "requirements": [{"source": "{ns}-lib"}],
         "datasources": [{

@@ -100,11 +100,11 @@ pub(crate) const RULES: &[Rule] = &[
             .when(get("/health/{ns}_other").expect(status()))
     }),
     Rule::new("plugin-state-changes", || {
-        let ask = || get("/health/{ns}_ok").expect(status());
+        let check_health = || get("/health/{ns}_ok").expect(status());
         let scenario = pending().given(health("{ns}_ok if input.plugin_state.bundle == \"OK\""));
-        with_bundles(scenario.when(ask()))
+        with_bundles(scenario.when(check_health()))
             .given(activated())
-            .when(ask())
+            .when(check_health())
     }),
 ];
 
@@ -114,11 +114,11 @@ pub(crate) fn health(rules: &str) -> Step {
 }
 
 /// Requests a false, an undefined and a missing rule with these expectations.
-fn not_healthy(ask: impl Fn(Step) -> Step) -> Scenario {
+fn not_healthy(judge: impl Fn(Step) -> Step) -> Scenario {
     scenario()
         .given(health("{ns}_false := false\n\n{ns}_undefined if not input"))
         .each(["false", "undefined", "missing"], |scenario, name| {
-            scenario.when(ask(get(format!("/health/{{ns}}_{name}"))))
+            scenario.when(judge(get(format!("/health/{{ns}}_{name}"))))
         })
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Map;
 
-use crate::rules::engine::common::documents::{PLAIN, QUOTED};
+use crate::rules::engine::common::documents::{QUOTED, UNQUOTED};
 use crate::rules::engine::policy;
 use crate::rules::engine::v1::data::put::{EMPTY, empty_values};
 use crate::scenario::*;
@@ -117,7 +117,7 @@ pub(crate) const RULES: &[Rule] = &[
             .when(read("a/0").expect(body()))
             .when(read("a/1/b/0").expect(body()))
     }),
-    Rule::new("segment-is-plain-text", || segments(&PLAIN)),
+    Rule::new("segment-is-plain-text", || segments(&UNQUOTED)),
     Rule::new("quoted-segment-is-plain-text", || segments(&QUOTED)),
     Rule::new("names-and-texts-kept", || {
         let names = json!({"Name": 1, "name": "ß", "é": "É", "日本": {"Ü": "日本 😀"}});

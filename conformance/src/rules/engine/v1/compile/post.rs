@@ -15,10 +15,10 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("query-is-evaluated-partially", || {
         scenario()
             .given(policy(&format!("{ALLOW}\n\n{NEGATED}\n\n{CHAIN}")))
-            .when(left(json!({"query": "data.{ns}.allow == true"})))
-            .when(left(json!({"query": "data.{ns}.deny == true"})))
-            .when(left(json!({"query": "input.a == 1 + 2"})))
-            .when(left(json!({"query": "data.{ns}.other == true"})))
+            .when(residual_of(json!({"query": "data.{ns}.allow == true"})))
+            .when(residual_of(json!({"query": "data.{ns}.deny == true"})))
+            .when(residual_of(json!({"query": "input.a == 1 + 2"})))
+            .when(residual_of(json!({"query": "data.{ns}.other == true"})))
             // A server may evaluate `helper` with the replaced input, or leave it in the residual.
             .when(
                 compile(json!({"query": "data.{ns}.replaced == true"})).expect(residual_like(
@@ -43,8 +43,8 @@ pub(crate) const RULES: &[Rule] = &[
         )
     }),
     Rule::new("input-is-used", || {
-        let asked = |user: &str| {
-            left(json!({
+        let deny_residual = |user: &str| {
+            residual_of(json!({
                 "query": "data.{ns}.deny == true",
                 "input": {"user": user},
                 "unknowns": ["input.level"],
@@ -52,15 +52,15 @@ pub(crate) const RULES: &[Rule] = &[
         };
         scenario()
             .given(policy(ALLOW))
-            .when(asked("mallory"))
-            .when(nothing(json!({
+            .when(deny_residual("mallory"))
+            .when(never_true(json!({
                 "query": "data.{ns}.deny == true",
                 "input": {"user": "alice"},
                 "unknowns": ["input.level"],
             })))
     }),
     Rule::new("input-default-undefined", || {
-        scenario().given(policy(ALLOW)).when(nothing(json!({
+        scenario().given(policy(ALLOW)).when(never_true(json!({
             "query": "data.{ns}.deny == true",
             "unknowns": ["input.level"],
         })))
@@ -68,8 +68,8 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("options-optional", || {
         scenario()
             .given(policy(ALLOW))
-            .when(left(json!({"query": "data.{ns}.allow == true"})))
-            .when(left(
+            .when(residual_of(json!({"query": "data.{ns}.allow == true"})))
+            .when(residual_of(
                 json!({"query": "data.{ns}.allow == true", "options": {}}),
             ))
     }),
@@ -81,11 +81,11 @@ pub(crate) const RULES: &[Rule] = &[
                     &["data.{ns}.helper"][..],
                     &["data.{ns}.other", "data.{ns}.helper"],
                 ],
-                |scenario, kept| {
+                |scenario, not_inlined| {
                     scenario.when(
                         compile(json!({
                             "query": "data.{ns}.outer == true",
-                            "options": {"disableInlining": kept},
+                            "options": {"disableInlining": not_inlined},
                         }))
                         .expect(residual_like(
                             "/result/queries",
@@ -98,16 +98,16 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("disable-inlining-default", || {
         scenario()
             .given(policy(CHAIN))
-            .when(left(json!({"query": "data.{ns}.outer == true"})))
+            .when(residual_of(json!({"query": "data.{ns}.outer == true"})))
     }),
     Rule::new("nondeterministic-builtins", || {
-        scenario().given(policy(CLOCK)).when(always(json!({
+        scenario().given(policy(CLOCK)).when(always_true(json!({
             "query": "data.{ns}.late == true",
             "options": {"nondeterminsticBuiltins": true},
         })))
     }),
     Rule::new("nondeterministic-builtins-default", || {
-        let asked = |options: Value| {
+        let late_residual = |options: Value| {
             compile(json!({"query": "data.{ns}.late == true", "options": options}))
                 .expect(kind("/result/queries/0/0", Kind::Object))
                 .expect(mentions("now"))
@@ -115,24 +115,24 @@ pub(crate) const RULES: &[Rule] = &[
         };
         scenario()
             .given(policy(CLOCK))
-            .when(asked(json!({})))
-            .when(asked(json!({"nondeterminsticBuiltins": false})))
+            .when(late_residual(json!({})))
+            .when(late_residual(json!({"nondeterminsticBuiltins": false})))
     }),
     Rule::new("unknowns-are-unknown", || {
         scenario()
             .given(policy(ALLOW))
-            .when(left(json!({
+            .when(residual_of(json!({
                 "query": "data.{ns}.deny == true",
                 "input": {"level": 2, "user": "alice"},
                 "unknowns": ["input.user"],
             })))
-            .when(left(json!({
+            .when(residual_of(json!({
                 "query": "data.{ns}_other.levels[\"a\"] < 3",
                 "unknowns": ["data.{ns}_other.levels"],
             })))
             // If the server used the input's values, `deny` would be false and no condition would
             // remain.
-            .when(left(json!({
+            .when(residual_of(json!({
                 "query": "data.{ns}.deny == true; data.{ns}_other.levels[\"a\"] < 3",
                 "input": {"level": 8, "user": "alice"},
                 "unknowns": ["input.level", "input.user", "data.{ns}_other.levels"],
@@ -141,28 +141,28 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("unknowns-default-input", || {
         scenario()
             .given(policy(ALLOW))
-            .when(left(json!({
+            .when(residual_of(json!({
                 "query": "data.{ns}.deny == true; data.{ns}.allow == true",
             })))
-            .when(left(json!({"query": "input == 4711"})))
+            .when(residual_of(json!({"query": "input == 4711"})))
     }),
     Rule::new("status", || {
         scenario().when(compile(json!({"query": "input.a == 4711"})).expect(status()))
     }),
     Rule::new("json-body", || {
         scenario().when(
-            left(json!({"query": "input.a == \"json\""}))
+            residual_of(json!({"query": "input.a == \"json\""}))
                 .header("Content-Type", "application/json"),
         )
     }),
     Rule::new("gzip-request", || {
-        scenario().when(left(json!({"query": "input.a == \"packed\""})).gzip())
+        scenario().when(residual_of(json!({"query": "input.a == \"packed\""})).gzip())
     }),
     Rule::new("gzip-response", || {
         let conditions = (0..60).map(|number| format!("input.a{number} == {number}"));
         let query = conditions.collect::<Vec<_>>().join("; ");
         scenario().when(
-            left(json!({"query": query}))
+            residual_of(json!({"query": query}))
                 .header("Accept-Encoding", "gzip")
                 .expect(status())
                 .expect(header("Content-Encoding")),
@@ -252,12 +252,12 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("several-queries", || {
         let rules = "p if input.a == 1\n\np if input.b == 2\n\np if input.c == 3";
-        scenario()
-            .given(policy(rules))
-            .when(left(json!({"query": "data.{ns}.p == true"})).expect(length("/result/queries")))
+        scenario().given(policy(rules)).when(
+            residual_of(json!({"query": "data.{ns}.p == true"})).expect(length("/result/queries")),
+        )
     }),
     Rule::new("input-unknown-leaves-conditions", || {
-        scenario().given(policy(ALLOW)).when(left(json!({
+        scenario().given(policy(ALLOW)).when(residual_of(json!({
             "query": "data.{ns}.allow == true",
             "unknowns": ["input"],
         })))
@@ -266,11 +266,11 @@ pub(crate) const RULES: &[Rule] = &[
         let query = "data.{ns}.deny == true";
         scenario()
             .given(policy(ALLOW))
-            .when(left(json!({"query": query})))
-            .when(left(json!({"query": query, "unknowns": ["input"]})))
+            .when(residual_of(json!({"query": query})))
+            .when(residual_of(json!({"query": query, "unknowns": ["input"]})))
     }),
     Rule::new("no-unknowns-is-empty", || {
-        scenario().given(policy(ALLOW)).when(nothing(json!({
+        scenario().given(policy(ALLOW)).when(never_true(json!({
             "query": "data.{ns}.allow == true",
             "unknowns": [],
         })))
@@ -278,29 +278,29 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("follows-policies-and-documents", || {
         // Repeated, so that a server that caches residuals caches this one.
         let limit = |limit: u32| put("/v1/data/{ns}/limit").json(json!(limit));
-        let asked = left(json!({"query": "data.{ns}.p == true"}));
+        let compile_request = residual_of(json!({"query": "data.{ns}.p == true"}));
         scenario()
             .given(limit(1))
             .given(policy("p if input.a > data.{ns}.limit"))
-            .when(asked.clone())
-            .when(asked.clone())
+            .when(compile_request.clone())
+            .when(compile_request.clone())
             .when(limit(2).expect(success()))
-            .when(asked.clone())
+            .when(compile_request.clone())
             .when(policy("p if input.b > data.{ns}.limit").expect(success()))
-            .when(asked)
+            .when(compile_request)
     }),
     Rule::new("always-true-is-one-empty-query", || {
         let policy = policy("p if 1 == 1\n\nq if count([1, 2]) == 2");
         scenario().given(policy).each(
             with_unknowns(["data.{ns}.p == true", "data.{ns}.q == true", "1 < 2"]),
-            |scenario, body| scenario.when(always(body)),
+            |scenario, body| scenario.when(always_true(body)),
         )
     }),
     Rule::new("always-false-is-empty", || {
         let policy = policy("p if 1 == 2\n\nq if {\n\tinput.a == 1\n\t2 < 1\n}");
         scenario().given(policy).each(
             with_unknowns(["data.{ns}.p == true", "data.{ns}.q == true", "1 > 2"]),
-            |scenario, body| scenario.when(nothing(body)),
+            |scenario, body| scenario.when(never_true(body)),
         )
     }),
 ];
@@ -345,17 +345,17 @@ fn with_unknowns<const N: usize>(queries: [&str; N]) -> Vec<Value> {
 }
 
 /// Requests the residual of a query, and expects conditions.
-fn left(body: Value) -> Step {
+fn residual_of(body: Value) -> Step {
     compile(body).expect(residual("/result/queries"))
 }
 
 /// Requests the residual of a query that is true for all values of the unknowns.
-fn always(body: Value) -> Step {
+fn always_true(body: Value) -> Step {
     compile(body).expect(status()).expect(at("/result/queries"))
 }
 
 /// Requests the residual of a query that can never be true.
-fn nothing(body: Value) -> Step {
+fn never_true(body: Value) -> Step {
     compile(body).expect(status()).expect(at("/result"))
 }
 

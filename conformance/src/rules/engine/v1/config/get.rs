@@ -1,31 +1,33 @@
 //! GET /v1/config
 
-use crate::rules::engine::mock::discovered;
+use crate::rules::engine::mock::put_discovery_bundle;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
-    Rule::new("services", || shown(&["/result/services/depot/url"])),
-    Rule::new("labels", || shown(&["/result/labels/region"])),
+    Rule::new("services", || has_values(&["/result/services/depot/url"])),
+    Rule::new("labels", || has_values(&["/result/labels/region"])),
     Rule::new("keys", || {
-        shown(&[
+        has_values(&[
             "/result/keys/signing/algorithm",
             "/result/keys/signing/scope",
         ])
     }),
     Rule::new("decision-logs", || {
-        shown(&["/result/decision_logs/service"])
+        has_values(&["/result/decision_logs/service"])
     }),
-    Rule::new("status-section", || shown(&["/result/status/service"])),
+    Rule::new("status-section", || has_values(&["/result/status/service"])),
     Rule::new("bundles", || {
-        shown(&[
+        has_values(&[
             "/result/bundles/rules/service",
             "/result/bundles/rules/resource",
         ])
     }),
     Rule::new("default-authorization-decision", || {
-        shown(&["/result/default_authorization_decision"])
+        has_values(&["/result/default_authorization_decision"])
     }),
-    Rule::new("default-decision", || shown(&["/result/default_decision"])),
+    Rule::new("default-decision", || {
+        has_values(&["/result/default_decision"])
+    }),
     Rule::new("service-credentials-hidden", || {
         hidden("/result/services/depot", "credentials", "hidden-token")
     }),
@@ -48,16 +50,16 @@ pub(crate) const RULES: &[Rule] = &[
             .into_iter()
             .fold(scenario, |scenario, region| {
                 let decision = format!("/checks/{region}");
-                let shown = "/result/default_decision";
+                let pointer = "/result/default_decision";
                 scenario
-                    .given(discovered(json!({
+                    .given(put_discovery_bundle(json!({
                         "default_decision": decision,
                         "labels": {"region": region},
                     })))
                     .when(
                         get("/v1/config")
-                            .until([Check::Equals(shown.to_owned(), json!(decision))])
-                            .expect(at(shown))
+                            .until([Check::Equals(pointer.to_owned(), json!(decision))])
+                            .expect(at(pointer))
                             .expect(at("/result/labels/region")),
                     )
             })
@@ -65,7 +67,7 @@ pub(crate) const RULES: &[Rule] = &[
 ];
 
 /// Expects values at these pointers in the configuration of the setup `config`.
-fn shown(pointers: &[&'static str]) -> Scenario {
+fn has_values(pointers: &[&'static str]) -> Scenario {
     scenario().setup("config").when(
         pointers
             .iter()

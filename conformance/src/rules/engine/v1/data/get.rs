@@ -148,10 +148,10 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("instrument-adds-superset", || {
         // A server may reuse a compiled query, so each request is for a separate rule.
-        let asked = [("a", "instrument=true"), ("b", TOGETHER)];
+        let rules = [("a", "instrument=true"), ("b", TOGETHER)];
         scenario()
             .given(policy("a := input.who\n\nb := input.who"))
-            .each(asked, |scenario, (rule, parameters)| {
+            .each(rules, |scenario, (rule, parameters)| {
                 let call = with_input(rule, &json!({"who": "alice"}), parameters);
                 scenario.when(
                     call.expect(each(

@@ -10,11 +10,14 @@ use crate::scenario::*;
 
 /// Expects that a change with requested metrics returns them, or has no body.
 fn done_with_metrics() -> Expectation {
-    let handled = "/metrics/timer_server_handler_ns".to_owned();
+    let handler_timer = "/metrics/timer_server_handler_ns".to_owned();
     either([
         alternative(
             "metrics",
-            [Check::Status(200), Check::Type(handled, vec![Kind::Amount])],
+            [
+                Check::Status(200),
+                Check::Type(handler_timer, vec![Kind::Amount]),
+            ],
         ),
         alternative("no content", [Check::Status(204), Check::NoBody]),
     ])

@@ -19,10 +19,10 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("result-holds-document", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!({"b": [1, "two", null]})))
-            .when(asked("a").expect(at("/result")))
+            .when(query_document("a").expect(at("/result")))
             .given(put("/v1/data/{ns}").json(empty_values()))
             .each(EMPTY, |scenario, name| {
-                scenario.when(asked(name).expect(at("/result")))
+                scenario.when(query_document(name).expect(at("/result")))
             })
     }),
     Rule::new("satisfied-boolean-rule-is-true", || {
@@ -164,7 +164,7 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(at("/result")),
             )
             .when(
-                asked(&format!("a?{TOGETHER}"))
+                query_document(&format!("a?{TOGETHER}"))
                     .expect(kind("/provenance", Kind::Object))
                     .expect(at("/result")),
             )
@@ -184,7 +184,7 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(at("/result")),
             )
             .when(
-                asked(&format!("a?{TOGETHER}"))
+                query_document(&format!("a?{TOGETHER}"))
                     .expect(kind("/metrics/timer_server_handler_ns", Kind::Amount))
                     .expect(at("/result")),
             )
@@ -194,7 +194,7 @@ pub(crate) const RULES: &[Rule] = &[
             .given(put("/v1/data/{ns}/a").json(json!(1)))
             .each(["instrument=true", TOGETHER], |scenario, parameters| {
                 scenario.when(
-                    asked(&format!("a?{parameters}"))
+                    query_document(&format!("a?{parameters}"))
                         .expect(kind("/metrics/timer_rego_input_parse_ns", Kind::Amount))
                         .expect(kind("/metrics/timer_rego_query_eval_ns", Kind::Amount))
                         .expect(kind("/metrics/timer_server_handler_ns", Kind::Amount))
@@ -254,7 +254,7 @@ fn with_input(document: &str, input: Value) -> Step {
 }
 
 /// Queries a document with an input that it does not depend on.
-fn asked(document: &str) -> Step {
+fn query_document(document: &str) -> Step {
     with_input(document, json!({"who": "alice"}))
 }
 

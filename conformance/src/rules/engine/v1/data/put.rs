@@ -3,7 +3,7 @@
 use super::done_with_metrics;
 use crate::rules::engine::mock::loaded;
 use crate::rules::engine::policy;
-use crate::rules::hollow_documents;
+use crate::rules::falsy_documents;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -47,7 +47,7 @@ pub(crate) const RULES: &[Rule] = &[
                 ("names", json!({"": 1, "__proto__": "日本 😀"})),
             ]
             .into_iter()
-            .chain(hollow_documents()),
+            .chain(falsy_documents()),
             |scenario, (name, value)| {
                 let path = format!("/v1/data/{{ns}}/{name}");
                 scenario

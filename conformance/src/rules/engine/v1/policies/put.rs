@@ -6,14 +6,15 @@ use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("answers-empty-object", || {
-        scenario().each([42, 43], |told, answer| {
-            let holds = [Check::Equals("/result".to_owned(), json!(answer))];
-            told.when(
-                policy(&format!("answer := {answer}"))
-                    .expect(status())
-                    .expect(body()),
-            )
-            .given(get("/v1/data/{ns}/answer").shows(holds))
+        scenario().each([42, 43], |scenario, answer| {
+            let is_installed = [Check::Equals("/result".to_owned(), json!(answer))];
+            scenario
+                .when(
+                    policy(&format!("answer := {answer}"))
+                        .expect(status())
+                        .expect(body()),
+                )
+                .given(get("/v1/data/{ns}/answer").shows(is_installed))
         })
     }),
     Rule::new("takes-plain-text", || {
@@ -69,7 +70,7 @@ pub(crate) const RULES: &[Rule] = &[
         })
     }),
     Rule::new("failed-put-keeps-old", || {
-        let kept = UNPARSABLE.iter().chain(&UNCOMPILABLE).fold(
+        let scenario = UNPARSABLE.iter().chain(&UNCOMPILABLE).fold(
             scenario().given(policy("answer := 42")),
             |scenario, rules| {
                 scenario
@@ -77,7 +78,8 @@ pub(crate) const RULES: &[Rule] = &[
                     .when(get("/v1/data/{ns}/answer").expect(at("/result")))
             },
         );
-        kept.when(get("/v1/policies/{ns}").expect(at("/result/raw")))
+        scenario
+            .when(get("/v1/policies/{ns}").expect(at("/result/raw")))
             .when(
                 put("/v1/policies/{ns}.new")
                     .text("text/plain", module("{ns}.new", "allow if missing > 1"))
@@ -88,12 +90,12 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("bundle-owned-package-refused", || {
         let answer = || get("/v1/data/rules/answer").expect(at("/result"));
         let others = || get("/v1/data/limits/answer").expect(at("/result"));
-        let there = Check::Equals("/result".into(), json!(42));
+        let is_active = Check::Equals("/result".into(), json!(42));
         loaded_alone()
             .changes_global()
-            .each(["rules", "limits"], |told, bundle| {
+            .each(["rules", "limits"], |scenario, bundle| {
                 let answer = get(format!("/v1/data/{bundle}/answer"));
-                told.given(answer.until([there.clone()]))
+                scenario.given(answer.until([is_active.clone()]))
             })
             .given(get("/v1/policies").capture("module", "/result/0/id"))
             .when(answer())

@@ -6,29 +6,33 @@ use crate::scenario::*;
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("result-is-array", || {
         scenario().when(
-            get(asking("x = 4711"))
+            get(query_path("x = 4711"))
                 .expect(status())
                 .expect(kind("/result", Kind::Array)),
         )
     }),
     Rule::new("items-bind-variables", || {
         scenario()
-            .when(get(asking(r#"x = "one""#)).expect(bindings("/result", &["x"])))
+            .when(get(query_path(r#"x = "one""#)).expect(bindings("/result", &["x"])))
             .when(
-                get(asking("x = [11, 12, 13][_]; y = x + 100; x != 12"))
+                get(query_path("x = [11, 12, 13][_]; y = x + 100; x != 12"))
                     .expect(bindings("/result", &["x", "y"])),
             )
-            .when(get(asking(r#"x = [null, false, 0, ""][_]"#)).expect(bindings("/result", &["x"])))
+            .when(
+                get(query_path(r#"x = [null, false, 0, ""][_]"#))
+                    .expect(bindings("/result", &["x"])),
+            )
     }),
     Rule::new("query-is-url-encoded", || {
-        scenario().when(get(asking(r#"x = "a&b=c+d%20é#/?""#)).expect(bindings("/result", &["x"])))
+        scenario()
+            .when(get(query_path(r#"x = "a&b=c+d%20é#/?""#)).expect(bindings("/result", &["x"])))
     }),
     Rule::new("no-answers", || {
         scenario()
-            .when(get(asking("x = 4711")).expect(at("/result/0/x")))
+            .when(get(query_path("x = 4711")).expect(at("/result/0/x")))
             .each(["x = 4711; x < 0", "1 = 2"], |scenario, text| {
                 scenario.when(
-                    get(asking(text))
+                    get(query_path(text))
                         .expect(status())
                         .expect(either(no_answers())),
                 )
@@ -36,19 +40,19 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("malformed-query-is-400", || {
         scenario().each(NO_QUERIES, |scenario, text| {
-            scenario.when(get(asking(text)).expect(status()))
+            scenario.when(get(query_path(text)).expect(status()))
         })
     }),
     Rule::new("explain", || {
         scenario().when(
-            get(format!("{}&explain=full", asking("x = 4711")))
+            get(format!("{}&explain=full", query_path("x = 4711")))
                 .expect(bindings("/result", &["x"]))
                 .expect(trace([any_event().holding(4711)])),
         )
     }),
     Rule::new("metrics", || {
         scenario().when(
-            get(format!("{}&metrics=true", asking("x = 4711")))
+            get(format!("{}&metrics=true", query_path("x = 4711")))
                 .expect(bindings("/result", &["x"]))
                 .expect(kind("/metrics", Kind::Object))
                 .expect(kind("/metrics/timer_rego_query_eval_ns", Kind::Amount)),
@@ -80,7 +84,7 @@ pub(super) fn no_answers() -> [Alternative; 2] {
 }
 
 /// The path that evaluates a query, which may contain the scenario's name as `{ns}`.
-pub(crate) fn asking(query: &str) -> String {
+pub(crate) fn query_path(query: &str) -> String {
     let encoded = encode(query).replace("%7Bns%7D", "{ns}");
     format!("/v1/query?q={encoded}")
 }

@@ -1,6 +1,6 @@
 //! POST /v1/query
 
-use super::get::{NO_QUERIES, asking, no_answers};
+use super::get::{NO_QUERIES, no_answers, query_path};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -15,7 +15,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("same-result-as-get", || {
         let query = r#"x = ["a", "b", "c"][i]; y = {"n": i}"#;
         scenario()
-            .when(get(asking(query)).expect(bindings("/result", &["i", "x", "y"])))
+            .when(get(query_path(query)).expect(bindings("/result", &["i", "x", "y"])))
             .when(
                 post("/v1/query")
                     .json(json!({"query": query}))
@@ -61,11 +61,11 @@ pub(crate) const RULES: &[Rule] = &[
         )
     }),
     Rule::new("no-answers", || {
-        let ask = |text: &str| post("/v1/query").json(json!({"query": text}));
+        let query = |text: &str| post("/v1/query").json(json!({"query": text}));
         scenario()
-            .when(ask("x = 4711").expect(at("/result/0/x")))
+            .when(query("x = 4711").expect(at("/result/0/x")))
             .each(["x = 4711; x < 0", "1 = 2"], |scenario, text| {
-                scenario.when(ask(text).expect(status()).expect(either(no_answers())))
+                scenario.when(query(text).expect(status()).expect(either(no_answers())))
             })
     }),
     Rule::new("malformed-query-is-400", || {
@@ -87,7 +87,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("q-not-used", || {
         scenario().when(
-            post(asking("x = 1"))
+            post(query_path("x = 1"))
                 .json(json!({"query": "x = 2"}))
                 .expect(bindings("/result", &["x"])),
         )

@@ -1,15 +1,15 @@
 //! GET /v1/status
 
 use crate::rules::engine::mock::{
-    activated, bundle, discovered, loaded, loaded_alone, put_fixture,
+    activated, bundle, loaded, loaded_alone, put_discovery_bundle, put_fixture,
 };
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
-    Rule::new("labels", || shown("/result/labels", Kind::Object)),
-    Rule::new("label-id", || shown("/result/labels/id", Kind::Text)),
+    Rule::new("labels", || status_field("/result/labels", Kind::Object)),
+    Rule::new("label-id", || status_field("/result/labels/id", Kind::Text)),
     Rule::new("label-version", || {
-        shown("/result/labels/version", Kind::Text)
+        status_field("/result/labels/version", Kind::Text)
     }),
     Rule::new("bundles", || {
         loaded().when(
@@ -75,7 +75,7 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .setup("discovery")
             .fresh()
-            .given(discovered(json!({"labels": {"region": "west"}})))
+            .given(put_discovery_bundle(json!({"labels": {"region": "west"}})))
             .given(activated())
             .when(
                 get("/v1/status")
@@ -97,8 +97,8 @@ fn on_status(judge: impl Fn(Step) -> Step) -> Scenario {
     scenario().setup("status").when(judge(report))
 }
 
-fn shown(pointer: &'static str, of: Kind) -> Scenario {
-    on_status(|step| step.expect(kind(pointer, of)))
+fn status_field(pointer: &'static str, expected: Kind) -> Scenario {
+    on_status(|step| step.expect(kind(pointer, expected)))
 }
 
 /// Waits until the status has the revisions of both bundles. The other details of the bundles are
@@ -119,8 +119,8 @@ fn revision(revision: &str) -> Step {
 }
 
 /// Expects this type of a field of the status of an active bundle.
-fn of_bundle(field: &str, of: Kind) -> Scenario {
-    loaded().when(reported().expect(kind(format!("/result/bundles/rules/{field}"), of)))
+fn of_bundle(field: &str, expected: Kind) -> Scenario {
+    loaded().when(reported().expect(kind(format!("/result/bundles/rules/{field}"), expected)))
 }
 
 /// Checks that a plugin is OK.

@@ -29,10 +29,10 @@ use crate::builder::Access;
 use crate::builder::file_selection::{FileQuota, Files, Selection};
 
 /// Maximum number of repositories of a source, including nested submodules.
-const MODULES: usize = 100;
+const MAX_MODULES: usize = 100;
 
 /// Maximum nesting depth of submodules.
-const DEPTH: usize = 10;
+const MAX_DEPTH: usize = 10;
 
 /// Revision and files to read from a repository.
 #[derive(Debug)]
@@ -63,8 +63,9 @@ impl GitSpec {
         path: Option<&str>,
         selection: Selection,
     ) -> Result<Self, BuildError> {
-        let given = |text: Option<&'_ str>| text.filter(|text| !text.is_empty()).map(str::to_owned);
-        let revision = match (given(commit), given(reference)) {
+        let non_empty =
+            |text: Option<&'_ str>| text.filter(|text| !text.is_empty()).map(str::to_owned);
+        let revision = match (non_empty(commit), non_empty(reference)) {
             (Some(commit), _) => Revision::Commit(id(&commit)?),
             (None, Some(reference)) => Revision::Reference(name(reference)?),
             (None, None) => {
@@ -72,12 +73,14 @@ impl GitSpec {
                 return Err(BuildError::config(message));
             }
         };
-        let steps = path.unwrap_or_default().split('/');
-        let steps: Vec<&str> = steps.filter(|step| !matches!(*step, "" | ".")).collect();
-        if steps.contains(&"..") {
+        let segments = path.unwrap_or_default().split('/');
+        let segments: Vec<&str> = segments
+            .filter(|segment| !matches!(*segment, "" | "."))
+            .collect();
+        if segments.contains(&"..") {
             return Err(BuildError::config("git.path cannot hold the segment `..`"));
         }
-        let path = steps.join("/");
+        let path = segments.join("/");
         Ok(Self {
             revision,
             path,
@@ -87,8 +90,9 @@ impl GitSpec {
 }
 
 fn id(commit: &str) -> Result<ObjectId, BuildError> {
-    let read = ObjectId::from_hex(commit.as_bytes());
-    read.map_err(|_| BuildError::config(format!("commit `{commit}` is not 40 hexadecimal digits")))
+    let parsed = ObjectId::from_hex(commit.as_bytes());
+    parsed
+        .map_err(|_| BuildError::config(format!("commit `{commit}` is not 40 hexadecimal digits")))
 }
 
 /// Validates the name of a remote reference; it must not be parsed as a pattern or as a refspec.
@@ -123,7 +127,7 @@ pub(super) struct Reader {
     /// Credentials for the repository.
     pub(super) credentials: Option<Credentials>,
     /// Folder of the cached remote repositories.
-    pub(super) kept: PathBuf,
+    pub(super) repositories: PathBuf,
     /// Resources that may be accessed.
     pub(super) access: Access,
     /// Allowed hosts.
@@ -136,7 +140,7 @@ struct Module {
     /// Address of the repository, as written and parsed.
     address: String,
     origin: Origin,
-    wanted: GitSpec,
+    spec: GitSpec,
     /// Path prefix of the repository's files; empty or with a trailing slash.
     prefix: String,
     /// Nesting depth of the submodule.
@@ -151,22 +155,22 @@ impl Reader {
     pub(super) fn read(
         &self,
         origin: Origin,
-        wanted: GitSpec,
+        spec: GitSpec,
         quota: &mut FileQuota,
         cancelled: &AtomicBool,
     ) -> Result<Checkout, BuildError> {
-        let mut read = Checkout::default();
-        let mut open = vec![Module {
+        let mut checkout = Checkout::default();
+        let mut pending = vec![Module {
             address: self.repo.clone(),
             origin: origin.clone(),
-            wanted,
+            spec,
             prefix: String::new(),
             depth: 0,
         }];
         let mut modules = 0;
-        while let Some(module) = open.pop() {
+        while let Some(module) = pending.pop() {
             modules += 1;
-            if modules > MODULES || module.depth > DEPTH {
+            if modules > MAX_MODULES || module.depth > MAX_DEPTH {
                 return Err(BuildError::sync("git: there are too many submodules"));
             }
             // The content of a repository determines the addresses of its submodules, so the
@@ -175,13 +179,13 @@ impl Reader {
                 true => self.credentials.as_ref(),
                 false => None,
             };
-            let inner = self.read_module(&module, credentials, &mut read, quota, cancelled);
-            open.extend(inner.map_err(|failure| match module.depth {
+            let nested = self.read_module(&module, credentials, &mut checkout, quota, cancelled);
+            pending.extend(nested.map_err(|failure| match module.depth {
                 0 => failure,
                 _ => failure.within(&format!("submodule `{}`", module.prefix)),
             })?);
         }
-        Ok(read)
+        Ok(checkout)
     }
 
     /// Reads one repository; returns its submodules.
@@ -189,16 +193,16 @@ impl Reader {
         &self,
         module: &Module,
         credentials: Option<&Credentials>,
-        read: &mut Checkout,
+        checkout: &mut Checkout,
         quota: &mut FileQuota,
         cancelled: &AtomicBool,
     ) -> Result<Vec<Module>, BuildError> {
-        let wanted = &module.wanted;
-        let (repository, reference, _held) = match &module.origin {
+        let spec = &module.spec;
+        let (repository, reference, _lock) = match &module.origin {
             Origin::Local(path, roots) => {
                 let steps = Steps::new(quota.entries, cancelled);
                 let repository = origin::open(path, roots, steps)?;
-                let reference = match &wanted.revision {
+                let reference = match &spec.revision {
                     Revision::Reference(name) => name.clone(),
                     Revision::Commit(_) => String::new(),
                 };
@@ -206,26 +210,26 @@ impl Reader {
             }
             Origin::Remote(url) => {
                 let folder = folder(&format!("{}\n{}", self.source, module.address));
-                let place = self.kept.join(&folder);
+                let place = self.repositories.join(&folder);
                 // A repository that was fetched before is updated, and counts once.
-                read.folders.remove(&folder);
-                let others: u64 = read.folders.values().sum();
-                let held = repository_lock::lock_repository(&place)?;
+                checkout.folders.remove(&folder);
+                let others: u64 = checkout.folders.values().sum();
+                let lock = repository_lock::lock_repository(&place)?;
                 let fetch = Fetch {
                     url,
                     credentials,
-                    revision: &wanted.revision,
+                    revision: &spec.revision,
                     place: &place,
                     access: &self.access,
-                    room: self.access.limits.repository.saturating_sub(others),
+                    size_limit: self.access.limits.repository.saturating_sub(others),
                     cancelled,
                 };
                 let repository = fetch.run()?;
-                read.folders.insert(folder, remote::size(&place));
-                (repository, remote::FETCHED.to_owned(), Some(held))
+                checkout.folders.insert(folder, remote::size(&place));
+                (repository, remote::FETCHED.to_owned(), Some(lock))
             }
         };
-        let commit = match &wanted.revision {
+        let commit = match &spec.revision {
             Revision::Commit(id) => repository.find_commit(*id).map_err(failed)?,
             Revision::Reference(_) => {
                 let mut found = repository.find_reference(&reference).map_err(failed)?;
@@ -233,23 +237,23 @@ impl Reader {
             }
         };
         if module.depth == 0 {
-            read.commit = commit.id.to_string();
+            checkout.commit = commit.id.to_string();
         }
         let tree = commit.tree().map_err(failed)?;
-        let place = (wanted.path.as_str(), module.prefix.as_str());
-        let (selection, files) = (&wanted.selection, &mut read.files);
-        let links = tree::read(&tree, place, selection, quota, files, cancelled)?;
-        let mut inner = Vec::new();
-        for link in submodules::find(&tree, &wanted.path, links)? {
-            inner.push(self.resolve_submodule(module, link)?);
+        let paths = (spec.path.as_str(), module.prefix.as_str());
+        let (selection, files) = (&spec.selection, &mut checkout.files);
+        let links = tree::read(&tree, paths, selection, quota, files, cancelled)?;
+        let mut nested = Vec::new();
+        for link in submodules::find(&tree, &spec.path, links)? {
+            nested.push(self.resolve_submodule(module, link)?);
         }
-        Ok(inner)
+        Ok(nested)
     }
 
     /// Resolves a submodule of a repository.
     fn resolve_submodule(&self, module: &Module, link: Submodule) -> Result<Module, BuildError> {
         let Submodule { path, id, url } = link;
-        let address = submodules::resolved(&url, &module.address);
+        let address = submodules::resolve_url(&url, &module.address);
         let origin = Origin::read(&address, &self.access.source_roots, &self.hosts);
         let origin = match (origin, &module.origin) {
             (Ok(Origin::Local(..)), Origin::Remote(_)) => Err(BuildError::config(
@@ -260,10 +264,10 @@ impl Reader {
         Ok(Module {
             origin: origin.map_err(|failure| failure.within(&format!("submodule `{path}`")))?,
             address,
-            wanted: GitSpec {
+            spec: GitSpec {
                 revision: Revision::Commit(id),
                 path: String::new(),
-                selection: module.wanted.selection.clone(),
+                selection: module.spec.selection.clone(),
             },
             prefix: format!("{path}/"),
             depth: module.depth + 1,
@@ -272,18 +276,18 @@ impl Reader {
 }
 
 /// Returns the folder name for a key.
-pub(super) fn folder(of: &str) -> String {
-    let digest = Sha256::digest(of.as_bytes());
+pub(super) fn folder(key: &str) -> String {
+    let digest = Sha256::digest(key.as_bytes());
     hex::encode(digest.get(..16).unwrap_or_default())
 }
 
 /// Removes all other cached repositories.
-pub(super) fn remove_unused(repositories: &Path, kept: &[String]) {
+pub(super) fn remove_unused(repositories: &Path, used: &[String]) {
     let entries = fs::read_dir(repositories).into_iter().flatten().flatten();
     for entry in entries {
         let name = entry.file_name().to_string_lossy().into_owned();
-        if !kept.contains(&name)
-            && let Ok(_held) = repository_lock::lock_repository(&entry.path())
+        if !used.contains(&name)
+            && let Ok(_lock) = repository_lock::lock_repository(&entry.path())
             && let Err(failure) = fs::remove_dir_all(entry.path())
         {
             tracing::warn!(%failure, path = %entry.path().display(), "an old repository stays");

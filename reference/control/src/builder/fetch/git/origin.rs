@@ -62,10 +62,10 @@ impl Origin {
             }
             Scheme::Https | Scheme::Http | Scheme::Ssh => {
                 let host = url.host().ok_or_else(refused)?;
-                let plain = |c: char| {
+                let is_allowed = |c: char| {
                     c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']')
                 };
-                if host.starts_with('-') || !host.chars().all(plain) {
+                if host.starts_with('-') || !host.chars().all(is_allowed) {
                     return Err(refused());
                 }
                 match url.scheme {
@@ -73,10 +73,10 @@ impl Origin {
                     _ => {
                         // Parsed as by the client that connects.
                         let text = url.to_bstring();
-                        let read = text.to_str().ok().and_then(|text| Url::parse(text).ok());
-                        let read = read.ok_or_else(refused)?;
-                        let host = read.host_str().unwrap_or_default();
-                        check_host(hosts, host, read.port_or_known_default())?;
+                        let parsed = text.to_str().ok().and_then(|text| Url::parse(text).ok());
+                        let parsed = parsed.ok_or_else(refused)?;
+                        let host = parsed.host_str().unwrap_or_default();
+                        check_host(hosts, host, parsed.port_or_known_default())?;
                     }
                 }
                 Ok(Self::Remote(url))
@@ -100,7 +100,7 @@ pub(super) fn open(
     roots: &[PathBuf],
     steps: Steps<'_>,
 ) -> Result<gix::Repository, BuildError> {
-    let mut inside = ContainmentCheck {
+    let mut containment = ContainmentCheck {
         roots,
         steps,
         seen: BTreeSet::new(),
@@ -108,19 +108,22 @@ pub(super) fn open(
     // Opening reads the configuration already, so it is checked before.
     for folder in [path.join(".git"), path.to_owned()] {
         if folder.join("HEAD").symlink_metadata().is_ok() {
-            inside.check(&folder)?;
+            containment.check(&folder)?;
         }
     }
     let repository = gix::open_opts(path, options()).map_err(failed)?;
-    let others = repository.objects.store_ref().alternate_db_paths();
-    let others = others.map_err(failed)?;
-    let own = [
+    let alternates = repository.objects.store_ref().alternate_db_paths();
+    let alternates = alternates.map_err(failed)?;
+    let directories = [
         repository.git_dir(),
         repository.common_dir(),
         repository.objects.store_ref().path(),
     ];
-    for place in own.into_iter().chain(others.iter().map(PathBuf::as_path)) {
-        inside.check(&std::path::absolute(place).map_err(BuildError::sync)?)?;
+    for place in directories
+        .into_iter()
+        .chain(alternates.iter().map(PathBuf::as_path))
+    {
+        containment.check(&std::path::absolute(place).map_err(BuildError::sync)?)?;
     }
     Ok(repository)
 }
@@ -135,8 +138,8 @@ struct ContainmentCheck<'r> {
 
 impl ContainmentCheck<'_> {
     fn check(&mut self, folder: &Path) -> Result<(), BuildError> {
-        let mut open = vec![directory::resolve(folder, self.roots)?];
-        while let Some(folder) = open.pop() {
+        let mut pending = vec![directory::resolve(folder, self.roots)?];
+        while let Some(folder) = pending.pop() {
             if !self.seen.insert(folder.clone()) {
                 continue;
             }
@@ -146,10 +149,10 @@ impl ContainmentCheck<'_> {
                 let kind = entry.file_type().map_err(BuildError::sync)?;
                 // Links to hooks are common, and hooks never run here.
                 if kind.is_dir() && entry.file_name() != "hooks" {
-                    open.push(entry.path());
+                    pending.push(entry.path());
                 } else if kind.is_symlink() {
                     let found = directory::resolve(&entry.path(), self.roots)?;
-                    open.extend(found.is_dir().then_some(found));
+                    pending.extend(found.is_dir().then_some(found));
                 }
             }
         }

@@ -35,11 +35,11 @@ impl Programs<'_> {
     pub(super) fn run(&self, command: &mut Command) -> io::Result<(Vec<u8>, bool)> {
         let command = command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut running = Running::start(command.stderr(Stdio::null()))?;
-        let said = running.0.stdout.take();
+        let stdout = running.0.stdout.take();
         let work = || {
             let mut bytes = Vec::new();
-            if let Some(said) = said {
-                said.take(MAX_OUTPUT_BYTES).read_to_end(&mut bytes)?;
+            if let Some(stdout) = stdout {
+                stdout.take(MAX_OUTPUT_BYTES).read_to_end(&mut bytes)?;
             }
             Ok((bytes, running.succeeds()?))
         };

@@ -24,7 +24,7 @@ use super::{Access, BuildError, Credentials, Revision, failed, origin};
 pub(super) const FETCHED: &str = "refs/fetched/reference";
 
 /// Maximum number of packs; repositories with more are fetched again as a whole.
-const PACKS: usize = 50;
+const MAX_PACKS: usize = 50;
 
 /// Connection to a remote repository.
 type RemoteConnection<'r> = Connection<'r, 'static, 'r, Box<dyn Transport + Send>>;
@@ -40,7 +40,7 @@ pub(super) struct Fetch<'f> {
     pub(super) place: &'f Path,
     pub(super) access: &'f Access,
     /// Maximum size of the objects in the cached repository, in bytes.
-    pub(super) room: u64,
+    pub(super) size_limit: u64,
     /// Cancellation flag.
     pub(super) cancelled: &'f AtomicBool,
 }
@@ -51,8 +51,8 @@ impl Fetch<'_> {
     /// # Errors
     /// When the remote cannot be reached, does not have the revision, or sends too much.
     pub(super) fn run(&self) -> Result<gix::Repository, BuildError> {
-        let lost = |failure: std::io::Error| BuildError::sync(format!("git: {failure}"));
-        clean_up(self.place, self.access.limits.repository).map_err(lost)?;
+        let io_error = |failure: std::io::Error| BuildError::sync(format!("git: {failure}"));
+        clean_up(self.place, self.access.limits.repository).map_err(io_error)?;
         let repository = open(self.place)?;
         if let Revision::Commit(id) = self.revision
             && repository.find_commit(*id).is_ok()
@@ -75,7 +75,7 @@ impl Fetch<'_> {
     }
 
     fn is_too_large(&self) -> bool {
-        size(&self.place.join("objects")) > self.room
+        size(&self.place.join("objects")) > self.size_limit
     }
 
     /// Cancels a fetch that sends too much.
@@ -120,10 +120,10 @@ impl Fetch<'_> {
     }
 
     fn over_http(&self, repository: &gix::Repository) -> Result<(), BuildError> {
-        let mut access = Auth::new(self.url, self.credentials)?;
+        let mut auth = Auth::new(self.url, self.credentials)?;
         let remote = self.remote(repository)?;
-        let identity = access.identity.take();
-        let options = options(access, self.access.limits.fetch);
+        let identity = auth.identity.take();
+        let options = options(auth, self.access.limits.fetch);
         let work = || {
             let connection = remote.connect(Direction::Fetch).map_err(failed)?;
             let connection = connection.with_credentials(move |action| match (action, &identity) {
@@ -163,9 +163,9 @@ impl Fetch<'_> {
 }
 
 /// Returns options with a timeout and without redirects: allowed hosts are checked beforehand.
-fn options(access: Auth, limit: Duration) -> http::Options {
-    let begun = Instant::now();
-    let (authorities, certificate) = (access.authorities, access.certificate);
+fn options(auth: Auth, limit: Duration) -> http::Options {
+    let started = Instant::now();
+    let (authorities, certificate) = (auth.authorities, auth.certificate);
     let backend = http::reqwest::Options {
         configure_client: Some(Box::new(move |mut client| {
             if !authorities.is_empty() {
@@ -177,12 +177,12 @@ fn options(access: Auth, limit: Duration) -> http::Options {
             })
         })),
         configure_request: Some(Box::new(move |request| {
-            *request.timeout_mut() = Some(limit.saturating_sub(begun.elapsed()));
+            *request.timeout_mut() = Some(limit.saturating_sub(started.elapsed()));
             Ok(())
         })),
     };
     http::Options {
-        extra_headers: access.headers,
+        extra_headers: auth.headers,
         follow_redirects: http::options::FollowRedirects::None,
         backend: Some(Arc::new(Mutex::new(backend))),
         ..http::Options::default()
@@ -200,11 +200,11 @@ fn open(place: &Path) -> Result<gix::Repository, BuildError> {
         return Ok(repository);
     }
     // A killed server may have left an incomplete one.
-    let lost = |failure: std::io::Error| BuildError::sync(format!("git: {failure}"));
+    let io_error = |failure: std::io::Error| BuildError::sync(format!("git: {failure}"));
     if place.exists() {
-        fs::remove_dir_all(place).map_err(lost)?;
+        fs::remove_dir_all(place).map_err(io_error)?;
     }
-    fs::create_dir_all(place).map_err(lost)?;
+    fs::create_dir_all(place).map_err(io_error)?;
     let kind = gix::create::Kind::Bare;
     let created = gix::ThreadSafeRepository::init_opts(place, kind, Default::default(), options());
     created
@@ -217,16 +217,16 @@ fn clean_up(place: &Path, limit: u64) -> std::io::Result<()> {
     let packs = fs::read_dir(place.join("objects/pack"));
     let packs = packs.into_iter().flatten().flatten();
     let packs = packs.filter(|file| file.path().extension().is_some_and(|kind| kind == "pack"));
-    if packs.count() > PACKS || size(&place.join("objects")) > limit {
+    if packs.count() > MAX_PACKS || size(&place.join("objects")) > limit {
         return fs::remove_dir_all(place);
     }
-    let mut open = vec![place.join("refs")];
+    let mut pending = vec![place.join("refs")];
     let mut locks = vec![place.join("packed-refs.lock")];
-    while let Some(folder) = open.pop() {
+    while let Some(folder) = pending.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = entry.path();
             if entry.file_type()?.is_dir() {
-                open.push(path);
+                pending.push(path);
             } else if path.extension().is_some_and(|kind| kind == "lock") {
                 locks.push(path);
             }
@@ -240,16 +240,16 @@ fn clean_up(place: &Path, limit: u64) -> std::io::Result<()> {
 
 /// Returns the total size of the files below a folder, in bytes. Files may change meanwhile.
 pub(super) fn size(folder: &Path) -> u64 {
-    let mut sum = 0_u64;
-    let mut open = vec![folder.to_owned()];
-    while let Some(folder) = open.pop() {
+    let mut total = 0_u64;
+    let mut pending = vec![folder.to_owned()];
+    while let Some(folder) = pending.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             match entry.metadata() {
-                Ok(metadata) if metadata.is_dir() => open.push(entry.path()),
-                Ok(metadata) => sum = sum.saturating_add(metadata.len()),
+                Ok(metadata) if metadata.is_dir() => pending.push(entry.path()),
+                Ok(metadata) => total = total.saturating_add(metadata.len()),
                 Err(_) => {}
             }
         }
     }
-    sum
+    total
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::BuildError;
 
-static HELD: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+static LOCKED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// Exclusive lock on a repository until it is dropped.
 #[derive(Debug)]
@@ -17,8 +17,8 @@ pub(super) struct RepositoryLock(PathBuf);
 /// # Errors
 /// When it is in use.
 pub(super) fn lock_repository(place: &Path) -> Result<RepositoryLock, BuildError> {
-    let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
-    match held.insert(place.to_owned()) {
+    let mut locked = LOCKED.lock().unwrap_or_else(PoisonError::into_inner);
+    match locked.insert(place.to_owned()) {
         true => Ok(RepositoryLock(place.to_owned())),
         false => Err(BuildError::sync("git: an earlier fetch has not ended yet")),
     }
@@ -26,7 +26,7 @@ pub(super) fn lock_repository(place: &Path) -> Result<RepositoryLock, BuildError
 
 impl Drop for RepositoryLock {
     fn drop(&mut self) {
-        let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
-        held.remove(&self.0);
+        let mut locked = LOCKED.lock().unwrap_or_else(PoisonError::into_inner);
+        locked.remove(&self.0);
     }
 }

@@ -42,7 +42,7 @@ const OPTIONS: &[&str] = &[
 const PASSPHRASE: &str = "REFERENCE_PASSPHRASE";
 
 /// Maximum number of bytes of the error output of `ssh` that messages repeat.
-const SAID: usize = 500;
+const MAX_LOG_BYTES: usize = 500;
 
 /// Private key, and the hosts that it is used for.
 #[derive(Debug)]
@@ -73,28 +73,30 @@ impl Ssh {
         place: &Path,
     ) -> Result<(Self, Box<dyn Transport + Send>), BuildError> {
         let parent = place.parent().unwrap_or(place);
-        std::fs::create_dir_all(parent).map_err(lost)?;
+        std::fs::create_dir_all(parent).map_err(io_error)?;
         let files = tempfile::Builder::new().prefix(FOLDER).tempdir_in(parent);
-        let files = files.map_err(lost)?;
-        let mut call = programs.command("ssh");
-        add_key(&mut call, key, programs, files.path())?;
+        let files = files.map_err(io_error)?;
+        let mut command = programs.command("ssh");
+        add_key(&mut command, key, programs, files.path())?;
         if !key.fingerprints.is_empty() {
             let known = files.path().join("known_hosts");
-            write(&known, &known_hosts(url, key, programs)?, 0o600).map_err(lost)?;
-            call.arg("-o")
+            write(&known, &known_hosts(url, key, programs)?, 0o600).map_err(io_error)?;
+            command
+                .arg("-o")
                 .arg(format!("UserKnownHostsFile={}", check_path(&known)?));
-            call.args(["-o", "GlobalKnownHostsFile=/dev/null"]);
+            command.args(["-o", "GlobalKnownHostsFile=/dev/null"]);
         }
         // The stderr of the remote is discarded, as its size is unlimited.
-        call.arg("-E").arg(files.path().join("said"));
-        add_remote_command(&mut call, url)?;
-        call.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut running = Running::start(call.stderr(Stdio::null())).map_err(lost)?;
+        command.arg("-E").arg(files.path().join("said"));
+        add_remote_command(&mut command, url)?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut running = Running::start(command.stderr(Stdio::null())).map_err(io_error)?;
         let pipes = running.pipes();
         let (output, input) = pipes.ok_or_else(|| BuildError::sync("git: ssh has no pipes"))?;
-        let (path, nobody) = (url.path.clone(), None::<(String, _)>);
+        let (path, virtual_host) = (url.path.clone(), None::<(String, _)>);
         let mode = ConnectMode::Process;
-        let connection = Connection::new(output, input, Protocol::V2, path, nobody, mode, false);
+        let connection =
+            Connection::new(output, input, Protocol::V2, path, virtual_host, mode, false);
         Ok((Self { running, files }, Box::new(connection)))
     }
 
@@ -105,18 +107,18 @@ impl Ssh {
 
     /// Adds the error output of `ssh` to an error.
     pub(super) fn explain(&self, failure: BuildError) -> BuildError {
-        let said = std::fs::read(self.files.path().join("said")).unwrap_or_default();
-        let said = said.get(..SAID).unwrap_or(&said);
-        match (failure, String::from_utf8_lossy(said).trim()) {
+        let log = std::fs::read(self.files.path().join("said")).unwrap_or_default();
+        let log = log.get(..MAX_LOG_BYTES).unwrap_or(&log);
+        match (failure, String::from_utf8_lossy(log).trim()) {
             (failure, "") => failure,
-            (failure, said) => failure.within(&format!("git: ssh: {said}")),
+            (failure, log) => failure.within(&format!("git: ssh: {log}")),
         }
     }
 }
 
 /// Adds the key as the only identity.
 fn add_key(
-    call: &mut Command,
+    command: &mut Command,
     key: &Key<'_>,
     programs: Programs<'_>,
     folder: &Path,
@@ -124,34 +126,35 @@ fn add_key(
     let identity = folder.join("key");
     let mut text = key.text.trim_end().to_owned();
     text.push('\n');
-    write(&identity, &text, 0o600).map_err(lost)?;
+    write(&identity, &text, 0o600).map_err(io_error)?;
     if !key.passphrase.is_empty() {
         remove_passphrase(&identity, key.passphrase, programs, folder)?;
     }
-    call.args(["-F", "none", "-i", check_path(&identity)?]);
+    command.args(["-F", "none", "-i", check_path(&identity)?]);
     for option in OPTIONS {
-        call.args(["-o", option]);
+        command.args(["-o", option]);
     }
     Ok(())
 }
 
 /// Adds the host and the command for the repository.
-fn add_remote_command(call: &mut Command, url: &gix::Url) -> Result<(), BuildError> {
+fn add_remote_command(command: &mut Command, url: &gix::Url) -> Result<(), BuildError> {
     let refused = || BuildError::config("git.repo is not an address that can be asked");
     match url.user_as_argument() {
-        ArgumentSafety::Usable(user) => call.args(["-l", user]),
-        ArgumentSafety::Absent => call,
+        ArgumentSafety::Usable(user) => command.args(["-l", user]),
+        ArgumentSafety::Absent => command,
         ArgumentSafety::Dangerous(_) => return Err(refused()),
     };
     if let Some(port) = url.port {
-        call.args(["-p", &port.to_string()]);
+        command.args(["-p", &port.to_string()]);
     }
     let path = gix::url::expand_path::for_shell(url.path.clone());
     if path.trim().starts_with(b"-") {
         return Err(refused());
     }
     let path = gix::quote::single(path.as_bstr());
-    call.args(["--", host(url), "git-upload-pack"])
+    command
+        .args(["--", host(url), "git-upload-pack"])
         .arg(
             path.to_os_str()
                 .map(OsString::from)
@@ -178,17 +181,18 @@ fn remove_passphrase(
     programs: Programs<'_>,
     folder: &Path,
 ) -> Result<(), BuildError> {
-    let lost = |failure: io::Error| BuildError::sync(format!("git: ssh-keygen: {failure}"));
-    let answer = folder.join("answer");
+    let io_error = |failure: io::Error| BuildError::sync(format!("git: ssh-keygen: {failure}"));
+    let askpass = folder.join("answer");
     let text = format!("#!/bin/sh\nprintf '%s\\n' \"${PASSPHRASE}\"\n");
-    write(&answer, &text, 0o700).map_err(lost)?;
-    let mut call = programs.command("ssh-keygen");
-    call.args(["-q", "-p", "-N", "", "-f"])
+    write(&askpass, &text, 0o700).map_err(io_error)?;
+    let mut command = programs.command("ssh-keygen");
+    command
+        .args(["-q", "-p", "-N", "", "-f"])
         .arg(key)
-        .env("SSH_ASKPASS", answer)
+        .env("SSH_ASKPASS", askpass)
         .env("SSH_ASKPASS_REQUIRE", "force")
         .env(PASSPHRASE, passphrase);
-    match programs.run(&mut call).map_err(lost)? {
+    match programs.run(&mut command).map_err(io_error)? {
         (_, true) => Ok(()),
         (_, false) => Err(BuildError::config(
             "git: the key of the credentials cannot be opened with their passphrase",
@@ -196,7 +200,7 @@ fn remove_passphrase(
     }
 }
 
-fn lost(failure: io::Error) -> BuildError {
+fn io_error(failure: io::Error) -> BuildError {
     BuildError::sync(format!("git: ssh: {failure}"))
 }
 
@@ -209,9 +213,9 @@ fn write(path: &Path, text: &str, mode: u32) -> io::Result<()> {
 
 /// Returns the path if `ssh` expands nothing in it.
 fn check_path(path: &Path) -> Result<&str, BuildError> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_');
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_');
     match path.to_str() {
-        Some(text) if text.chars().all(plain) => Ok(text),
+        Some(text) if text.chars().all(is_allowed) => Ok(text),
         _ => Err(BuildError::config(
             "git: ssh needs a data directory whose path has no special characters",
         )),
@@ -225,13 +229,14 @@ fn known_hosts(
     programs: Programs<'_>,
 ) -> Result<String, BuildError> {
     let host = host(url);
-    let mut call = programs.command("ssh-keyscan");
-    call.args(["-T", "20", "-p", &url.port.unwrap_or(22).to_string(), "--"])
+    let mut command = programs.command("ssh-keyscan");
+    command
+        .args(["-T", "20", "-p", &url.port.unwrap_or(22).to_string(), "--"])
         .arg(host);
-    let scanned = programs.run(&mut call);
-    let lost = |failure| BuildError::sync(format!("git: ssh-keyscan: {failure}"));
-    let (said, _) = scanned.map_err(lost)?;
-    let lines = String::from_utf8_lossy(&said);
+    let scanned = programs.run(&mut command);
+    let io_error = |failure| BuildError::sync(format!("git: ssh-keyscan: {failure}"));
+    let (output, _) = scanned.map_err(io_error)?;
+    let lines = String::from_utf8_lossy(&output);
     let known = lines.lines().filter(|line| {
         let found = fingerprint(line);
         found.is_some_and(|found| key.fingerprints.contains(&found))
@@ -287,11 +292,11 @@ mod tests {
             ("ssh://%2doProxyCommand=x@a.example/x", None),
             ("a.example:-x", None),
         ] {
-            let mut call = Command::new("ssh");
-            let added = add_remote_command(&mut call, &gix::url::parse(url)?);
-            let words = call.get_args().map(|word| word.to_string_lossy());
-            let shown = words.collect::<Vec<_>>().join(" ");
-            let found = added.is_ok().then_some(shown.as_str());
+            let mut command = Command::new("ssh");
+            let added = add_remote_command(&mut command, &gix::url::parse(url)?);
+            let words = command.get_args().map(|word| word.to_string_lossy());
+            let arguments = words.collect::<Vec<_>>().join(" ");
+            let found = added.is_ok().then_some(arguments.as_str());
             assert_eq!(found, expected, "{url}");
         }
         Ok(())

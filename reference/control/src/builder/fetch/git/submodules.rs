@@ -55,16 +55,17 @@ pub(super) fn find(
     let mut found = Vec::new();
     for section in file.sections_by_name("submodule").into_iter().flatten() {
         let value = |name: &str| Some(section.value(name)?.to_str().ok()?.to_owned());
-        let (Some(at), Some(url)) = (value("path"), value("url")) else {
+        let (Some(declared_path), Some(url)) = (value("path"), value("url")) else {
             continue;
         };
-        let at = at.trim_end_matches('/');
-        let link = links.iter().find(|(place, _, _)| match folder {
-            "" => place == at,
+        let declared_path = declared_path.trim_end_matches('/');
+        let link = links.iter().find(|(link_path, _, _)| match folder {
+            "" => link_path == declared_path,
             folder => {
-                at.strip_prefix(folder)
+                declared_path
+                    .strip_prefix(folder)
                     .and_then(|rest| rest.strip_prefix('/'))
-                    == Some(place)
+                    == Some(link_path)
             }
         });
         if let Some((_, path, id)) = link {
@@ -80,16 +81,16 @@ pub(super) fn find(
 
 /// Resolves the address of a submodule: one that begins with `./` or `../` is relative to the
 /// address of the repository that contains it.
-pub(super) fn resolved(url: &str, repository: &str) -> String {
+pub(super) fn resolve_url(url: &str, repository: &str) -> String {
     let (mut base, mut rest) = (repository.trim_end_matches('/'), url);
     if !url.starts_with("./") && !url.starts_with("../") {
         return url.to_owned();
     }
     loop {
-        if let Some(further) = rest.strip_prefix("./") {
-            rest = further;
-        } else if let Some(further) = rest.strip_prefix("../") {
-            rest = further;
+        if let Some(tail) = rest.strip_prefix("./") {
+            rest = tail;
+        } else if let Some(tail) = rest.strip_prefix("../") {
+            rest = tail;
             let end = base.rfind(['/', ':']).unwrap_or_default();
             base = base.get(..end).unwrap_or_default();
         } else {
@@ -113,7 +114,7 @@ mod tests {
             ("../../../../x", "https://a/r", "https/x"),
             ("/etc/x", "https://a/r", "/etc/x"),
         ] {
-            assert_eq!(resolved(url, repository), expected, "{url} {repository}");
+            assert_eq!(resolve_url(url, repository), expected, "{url} {repository}");
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::builder::file_selection::{FileQuota, Files, Selection};
 /// When the folder does not exist, a file is a link, a limit is exceeded, or the read is cancelled.
 pub(super) fn read(
     root: &Tree<'_>,
-    (path, before): (&str, &str),
+    (path, root_prefix): (&str, &str),
     selection: &Selection,
     quota: &mut FileQuota,
     files: &mut Files,
@@ -33,8 +33,8 @@ pub(super) fn read(
     };
     let mut submodules = Vec::new();
     let mut steps = Steps::new(quota.entries, cancelled);
-    let mut open = vec![(start, before.to_owned(), 0)];
-    while let Some((id, prefix, depth)) = open.pop() {
+    let mut pending = vec![(start, root_prefix.to_owned(), 0)];
+    while let Some((id, prefix, depth)) = pending.pop() {
         if depth > quota.depth {
             return Err(BuildError::sync(format!(
                 "git: `{prefix}` is nested too deep"
@@ -53,25 +53,30 @@ pub(super) fn read(
                     "git: the commit has a file of a forbidden name",
                 ));
             }
-            let shown = format!("{prefix}{name}");
+            let full_path = format!("{prefix}{name}");
             match entry.mode().kind() {
-                EntryKind::Tree => open.push((entry.object_id(), format!("{shown}/"), depth + 1)),
-                EntryKind::Link if selection.selects(&shown) => {
-                    return Err(BuildError::sync(format!("git: `{shown}` is a link")));
+                EntryKind::Tree => {
+                    pending.push((entry.object_id(), format!("{full_path}/"), depth + 1))
                 }
-                EntryKind::Blob | EntryKind::BlobExecutable if selection.selects(&shown) => {
+                EntryKind::Link if selection.selects(&full_path) => {
+                    return Err(BuildError::sync(format!("git: `{full_path}` is a link")));
+                }
+                EntryKind::Blob | EntryKind::BlobExecutable if selection.selects(&full_path) => {
                     let id = entry.object_id();
                     let size = repository.find_header(id).map_err(failed)?.size();
-                    quota.charge(&shown, size).map_err(BuildError::sync)?;
+                    quota.charge(&full_path, size).map_err(BuildError::sync)?;
                     let mut blob = repository.find_object(id).map_err(failed)?;
-                    files.insert(shown, std::mem::take(&mut blob.data));
+                    files.insert(full_path, std::mem::take(&mut blob.data));
                 }
-                EntryKind::Commit if !selection.reaches(&format!("{shown}/")) => {
-                    selection.record_skipped(&format!("{shown}/"));
+                EntryKind::Commit if !selection.reaches(&format!("{full_path}/")) => {
+                    selection.record_skipped(&format!("{full_path}/"));
                 }
                 EntryKind::Commit => {
-                    let own = shown.strip_prefix(before).unwrap_or(&shown).to_owned();
-                    submodules.push((own, shown, entry.object_id()));
+                    let relative = full_path
+                        .strip_prefix(root_prefix)
+                        .unwrap_or(&full_path)
+                        .to_owned();
+                    submodules.push((relative, full_path, entry.object_id()));
                 }
                 _ => {}
             }

@@ -17,12 +17,12 @@ impl Drop for Done<'_> {
     }
 }
 
-/// Runs work. Meanwhile another thread calls `look` regularly, and `end` once the work is
+/// Runs work. Meanwhile another thread calls `on_poll` regularly, and `on_cancel` once the work is
 /// cancelled.
 pub(super) fn with_watchdog<T>(
     cancelled: &AtomicBool,
-    look: impl Fn() + Sync,
-    end: impl Fn() + Sync,
+    on_poll: impl Fn() + Sync,
+    on_cancel: impl Fn() + Sync,
     work: impl FnOnce() -> T,
 ) -> T {
     let done = AtomicBool::new(false);
@@ -30,9 +30,9 @@ pub(super) fn with_watchdog<T>(
         let watcher = scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
                 if cancelled.load(Ordering::Relaxed) {
-                    return end();
+                    return on_cancel();
                 }
-                look();
+                on_poll();
                 std::thread::park_timeout(CANCEL_POLL);
             }
         });
@@ -58,9 +58,9 @@ mod tests {
     #[test]
     fn work_that_nobody_waits_for_is_ended() {
         let (cancelled, ended) = (AtomicBool::new(false), AtomicBool::new(false));
-        let look = || cancelled.store(true, Ordering::Relaxed);
-        let end = || ended.store(true, Ordering::Relaxed);
-        with_watchdog(&cancelled, look, end, || {
+        let on_poll = || cancelled.store(true, Ordering::Relaxed);
+        let on_cancel = || ended.store(true, Ordering::Relaxed);
+        with_watchdog(&cancelled, on_poll, on_cancel, || {
             while !ended.load(Ordering::Relaxed) {
                 std::thread::yield_now();
             }

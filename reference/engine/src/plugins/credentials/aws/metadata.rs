@@ -9,7 +9,7 @@ use reqwest::RequestBuilder;
 
 use super::{Key, TIMEOUT, region};
 use crate::config::AwsMetadata;
-use crate::plugins::credentials::token_request::{ask, question};
+use crate::plugins::credentials::token_request::{request_builder, send};
 use crate::plugins::credentials::{sensitive, text, variable};
 
 /// Base URL of the metadata service of EC2 machines.
@@ -32,9 +32,9 @@ const SERVICE: &str = "the metadata service";
 ///
 /// # Errors
 /// When the service is unavailable, or returns no key.
-pub(super) async fn key(given: &AwsMetadata) -> Result<Key, String> {
-    let region = region(given.aws_region.as_ref())?;
-    let role = given.iam_role.as_deref().filter(|role| !role.is_empty());
+pub(super) async fn key(metadata: &AwsMetadata) -> Result<Key, String> {
+    let region = region(metadata.aws_region.as_ref())?;
+    let role = metadata.iam_role.as_deref().filter(|role| !role.is_empty());
     let (relative, full) = (variable(RELATIVE), variable(FULL));
     let in_container = relative.is_some() || full.is_some();
     let url = match (role, relative, &full) {
@@ -47,7 +47,7 @@ pub(super) async fn key(given: &AwsMetadata) -> Result<Key, String> {
             ));
         }
     };
-    let mut request = question(reqwest::Method::GET, &url)?;
+    let mut request = request_builder(reqwest::Method::GET, &url)?;
     if full.is_some() {
         request = request.header("authorization", sensitive(&container_token().await?)?);
     }
@@ -69,7 +69,7 @@ async fn container_token() -> Result<String, String> {
 
 /// Requests a session token from the metadata service of a machine.
 async fn session() -> Result<HeaderValue, String> {
-    let request = question(reqwest::Method::PUT, &format!("{MACHINE}/api/token"))?;
+    let request = request_builder(reqwest::Method::PUT, &format!("{MACHINE}/api/token"))?;
     let request = request
         .header("x-aws-ec2-metadata-token-ttl-seconds", SESSION)
         .header("content-length", "0");
@@ -78,7 +78,7 @@ async fn session() -> Result<HeaderValue, String> {
 }
 
 async fn answer(request: RequestBuilder) -> Result<Vec<u8>, String> {
-    ask(SERVICE, request, TIMEOUT).await
+    send(SERVICE, request, TIMEOUT).await
 }
 
 /// Parses a key from a response, which has a member `Code` only for the role of a machine.

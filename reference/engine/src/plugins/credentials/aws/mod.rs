@@ -49,9 +49,9 @@ impl Key {
     /// When a member is missing or malformed.
     fn temporary(whose: &str, region: String, parts: [Option<&str>; 4]) -> Result<Self, String> {
         let [access, secret, token, end] = parts;
-        let part = |name: &str, given: Option<&str>| {
-            let given = given.filter(|given| !given.is_empty());
-            given
+        let part = |name: &str, value: Option<&str>| {
+            let value = value.filter(|value| !value.is_empty());
+            value
                 .map(str::to_owned)
                 .ok_or_else(|| format!("{whose} gave no `{name}`"))
         };
@@ -81,7 +81,7 @@ impl Key {
 pub(in crate::plugins) struct Aws {
     signing: AwsSigning,
     /// The cached temporary key.
-    held: Mutex<Option<Key>>,
+    cached_key: Mutex<Option<Key>>,
 }
 
 impl Aws {
@@ -89,7 +89,7 @@ impl Aws {
     pub(super) fn new(signing: &AwsSigning) -> Self {
         Self {
             signing: signing.clone(),
-            held: Mutex::default(),
+            cached_key: Mutex::default(),
         }
     }
 
@@ -105,9 +105,9 @@ impl Aws {
 
     /// Returns the cached key, or the key of the first source that has one.
     async fn key(&self) -> Result<Key, String> {
-        let mut held = self.held.lock().await;
-        if let Some(key) = held.take().filter(Key::lives) {
-            return Ok(held.insert(key).clone());
+        let mut cached_key = self.cached_key.lock().await;
+        if let Some(key) = cached_key.take().filter(Key::lives) {
+            return Ok(cached_key.insert(key).clone());
         }
         let mut failures = Vec::new();
         for keys in self.signing.keys() {
@@ -116,8 +116,8 @@ impl Aws {
                 keys => own(keys, false).await,
             };
             match found {
-                Ok(key) => return Ok(held.insert(key).clone()),
-                Err(why) => failures.push(why),
+                Ok(key) => return Ok(cached_key.insert(key).clone()),
+                Err(error) => failures.push(error),
             }
         }
         Err(failures.join("; "))
@@ -129,9 +129,9 @@ impl Aws {
 async fn own(keys: AwsKeys<'_>, within: bool) -> Result<Key, String> {
     match keys {
         AwsKeys::Environment => from_environment(),
-        AwsKeys::Profile(given) => profile::key(given).await,
+        AwsKeys::Profile(config) => profile::key(config).await,
         AwsKeys::WebIdentity(identity) => sts::identified(identity, within).await,
-        AwsKeys::Metadata(given) => metadata::key(given).await,
+        AwsKeys::Metadata(config) => metadata::key(config).await,
         AwsKeys::AssumedRole(_) => {
             Err("a role cannot be assumed with the key of another assumed role".to_owned())
         }
@@ -163,10 +163,10 @@ fn sign(request: &mut reqwest::Request, service: &str, key: &Key) -> Result<(), 
         body: body.unwrap_or_default(),
     };
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    let now = i64::try_from(since.map_err(|why| why.to_string())?.as_secs());
-    let signed = signer.sign_request(&unsigned, now.map_err(|why| why.to_string())?)?;
+    let now = i64::try_from(since.map_err(|error| error.to_string())?.as_secs());
+    let signed = signer.sign_request(&unsigned, now.map_err(|error| error.to_string())?)?;
     for (name, value) in &signed {
-        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|why| why.to_string())?;
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|error| error.to_string())?;
         request.headers_mut().insert(name, sensitive(value)?);
     }
     Ok(())
@@ -186,8 +186,10 @@ fn from_environment() -> Result<Key, String> {
 }
 
 /// Region from the configuration, or else from the environment.
-fn region(given: Option<&String>) -> Result<String, String> {
-    let given = given.filter(|given| !given.is_empty()).cloned();
-    let region = given.or_else(|| variable("AWS_REGION"));
+fn region(configured: Option<&String>) -> Result<String, String> {
+    let configured = configured
+        .filter(|configured| !configured.is_empty())
+        .cloned();
+    let region = configured.or_else(|| variable("AWS_REGION"));
     region.ok_or_else(|| "no AWS_REGION set in environment or configuration".to_owned())
 }

@@ -20,7 +20,7 @@ pub(super) async fn key(profile: &AwsProfile) -> Result<Key, String> {
     });
     let path = path.ok_or("there is no home directory for the credentials of AWS")?;
     let text = text(&path).await?;
-    let wrong = |why: &str| format!("file `{}`: {why}", path.display());
+    let wrong = |reason: &str| format!("file `{}`: {reason}", path.display());
     let name = profile.profile.clone().or_else(|| variable("AWS_PROFILE"));
     let name = name.as_deref().unwrap_or(PROFILE);
     let setting = |key: &str| setting(&text, name, key);
@@ -45,10 +45,10 @@ fn setting(text: &str, section: &str, key: &str) -> Option<String> {
                 .strip_suffix(']')
                 .is_some_and(|name| name.trim() == section);
         } else if inside
-            && let Some((name, given)) = line.split_once('=')
+            && let Some((name, text_value)) = line.split_once('=')
             && name.trim() == key
         {
-            value = Some(given.trim().to_owned());
+            value = Some(text_value.trim().to_owned());
         }
     }
     value.filter(|value| !value.is_empty())

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::{Key, TIMEOUT, own, region, sign};
 use crate::config::{AwsAssumedRole, AwsWebIdentity};
-use crate::plugins::credentials::token_request::{ask, form, question};
+use crate::plugins::credentials::token_request::{form, request_builder, send};
 use crate::plugins::credentials::{text, variable};
 
 /// Default domain of AWS.
@@ -54,13 +54,13 @@ struct StsCredentials {
 /// When environment and configuration lack a value, or the service returns no key.
 pub(super) async fn identified(identity: &AwsWebIdentity, within: bool) -> Result<Key, String> {
     let region = region(identity.aws_region.as_ref())?;
-    let given = |given: &Option<String>, name: &str| match (within, variable(name)) {
+    let setting = |setting: &Option<String>, name: &str| match (within, variable(name)) {
         (false, Some(value)) => Ok(value),
-        _ => chosen(given.as_ref(), name),
+        _ => chosen(setting.as_ref(), name),
     };
-    let role = given(&identity.iam_role_arn, "AWS_ROLE_ARN")?;
+    let role = setting(&identity.iam_role_arn, "AWS_ROLE_ARN")?;
     let file = &identity.web_identity_token_file;
-    let file = given(file, "AWS_WEB_IDENTITY_TOKEN_FILE")?;
+    let file = setting(file, "AWS_WEB_IDENTITY_TOKEN_FILE")?;
     let token = text(Path::new(&file)).await?;
     let body = form([
         ("Action", "AssumeRoleWithWebIdentity"),
@@ -97,22 +97,24 @@ pub(super) async fn assumed(role: &AwsAssumedRole) -> Result<Key, String> {
     temporary(RequestBuilder::from_parts(client, request), region).await
 }
 
-fn session(given: Option<&String>) -> &str {
-    let given = given.filter(|given| !given.is_empty());
-    given.map_or(SESSION, String::as_str)
+fn session(name: Option<&String>) -> &str {
+    let name = name.filter(|name| !name.is_empty());
+    name.map_or(SESSION, String::as_str)
 }
 
 /// Value from the configuration, or else from the environment variable `name`.
-fn chosen(given: Option<&String>, name: &str) -> Result<String, String> {
-    let given = given.filter(|given| !given.is_empty()).cloned();
-    let chosen = given.or_else(|| variable(name));
+fn chosen(configured: Option<&String>, name: &str) -> Result<String, String> {
+    let configured = configured
+        .filter(|configured| !configured.is_empty())
+        .cloned();
+    let chosen = configured.or_else(|| variable(name));
     chosen.ok_or_else(|| format!("no {name} set in environment or configuration"))
 }
 
 /// URL of the token service in a region.
 fn address(region: &str, domain: Option<&String>) -> String {
-    let given = domain.filter(|domain| !domain.is_empty()).cloned();
-    let domain = given.or_else(|| variable("AWS_DOMAIN"));
+    let configured = domain.filter(|domain| !domain.is_empty()).cloned();
+    let domain = configured.or_else(|| variable("AWS_DOMAIN"));
     let domain = domain.unwrap_or_else(|| DOMAIN.to_owned());
     let (region, domain) = (region.to_lowercase(), domain.to_lowercase());
     variable(ENDPOINT).unwrap_or_else(|| format!("https://sts.{region}.{domain}/"))
@@ -120,22 +122,22 @@ fn address(region: &str, domain: Option<&String>) -> String {
 
 /// Builds a request to the token service in a region.
 fn request(region: &str, domain: Option<&String>, body: String) -> Result<RequestBuilder, String> {
-    let request = question(Method::POST, &address(region, domain))?;
+    let request = request_builder(Method::POST, &address(region, domain))?;
     let request = request.header("content-type", "application/x-www-form-urlencoded");
     Ok(request.body(body))
 }
 
 /// Sends the request, and parses the key in the response.
 async fn temporary(request: RequestBuilder, region: String) -> Result<Key, String> {
-    let answer = ask(SERVICE, request, TIMEOUT).await?;
+    let answer = send(SERVICE, request, TIMEOUT).await?;
     let answer: Result<Answer, _> = quick_xml::de::from_reader(answer.as_slice());
     let answer = answer.map_err(|_| format!("{SERVICE} gave no key"))?;
-    let given = &answer.result.credentials;
+    let credentials = &answer.result.credentials;
     let parts = [
-        &given.access_key_id,
-        &given.secret_access_key,
-        &given.session_token,
-        &given.expiration,
+        &credentials.access_key_id,
+        &credentials.secret_access_key,
+        &credentials.session_token,
+        &credentials.expiration,
     ];
     Key::temporary(SERVICE, region, parts.map(Option::as_deref))
 }

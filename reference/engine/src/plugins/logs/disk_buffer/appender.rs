@@ -102,7 +102,7 @@ impl Appender {
                 Err(Unwritten::Full) if drops && record::size(event) <= disk.bytes => {
                     dropped += self.drop_oldest();
                 }
-                Err(why) => break Err(why),
+                Err(error) => break Err(error),
             }
         };
         AppendOutcome { written, dropped }
@@ -112,15 +112,15 @@ impl Appender {
     /// are obsolete.
     pub(super) fn deliver(&mut self, number: u64) -> Vec<Segment> {
         self.position = self.position.max(number);
-        let mut gone = Vec::new();
+        let mut delivered = Vec::new();
         while let Some(oldest) = self.segments.front().copied()
             && oldest.length > 0
             && self.end(0) <= self.position
         {
             self.pop_oldest();
-            gone.push(oldest);
+            delivered.push(oldest);
         }
-        gone
+        delivered
     }
 
     /// Oldest readable records with this number or a later one, if there are any.
@@ -187,17 +187,17 @@ impl Appender {
         if self.bytes.saturating_add(size) > disk.bytes {
             return Err(Unwritten::Full);
         }
-        let Err(why) = self.write(event, size, disk) else {
+        let Err(error) = self.write(event, size, disk) else {
             return Ok(());
         };
-        match why.kind() {
+        match error.kind() {
             io::ErrorKind::StorageFull
             | io::ErrorKind::QuotaExceeded
             | io::ErrorKind::FileTooLarge => Err(Unwritten::Full),
             _ => {
                 // The next event goes to a new file, which may succeed.
                 self.file = None;
-                Err(Unwritten::Failed(why))
+                Err(Unwritten::Failed(error))
             }
         }
     }
@@ -222,11 +222,11 @@ impl Appender {
         if self.scratch.capacity() > MAX_SCRATCH {
             self.scratch = Vec::new();
         }
-        if let Err(why) = written {
+        if let Err(error) = written {
             // Part of the record may be in the file. If it cannot be truncated, the next record
             // overwrites it.
             file.set_len(segment.length).ok();
-            return Err(why);
+            return Err(error);
         }
         segment.length += size;
         self.bytes += size;
@@ -262,9 +262,9 @@ impl Appender {
         };
         if sync != BufferSync::Never
             && self.unsynced
-            && let Err(why) = file.sync_data()
+            && let Err(error) = file.sync_data()
         {
-            super::unsynced(&why);
+            super::log_sync_failure(&error);
             std::mem::take(&mut self.group).finish(false);
         }
     }

@@ -72,17 +72,17 @@ impl DiskBuffer {
     /// # Errors
     /// When the directory cannot be opened, or another process uses it.
     pub(in crate::plugins) fn open(disk: &Disk) -> Result<Arc<Self>, String> {
-        let wrong = |why: &dyn std::fmt::Display| {
+        let wrong = |error: &dyn std::fmt::Display| {
             let directory = disk.directory.display();
-            format!("the buffer directory `{directory}`: {why}")
+            format!("the buffer directory `{directory}`: {error}")
         };
-        let directory = make(&disk.directory).map_err(|why| wrong(&why))?;
+        let directory = create_directory(&disk.directory).map_err(|error| wrong(&error))?;
         let lock = match try_lock(&directory) {
             Ok(lock) => lock,
             Err(TryLockError::WouldBlock) => {
                 return Err(wrong(&"another process uses it"));
             }
-            Err(TryLockError::Error(why)) => return Err(wrong(&why)),
+            Err(TryLockError::Error(error)) => return Err(wrong(&error)),
         };
         let opened = || {
             let (position, delivered) = Position::open(&directory)?;
@@ -90,7 +90,7 @@ impl DiskBuffer {
             let appender = Appender::new(directory.clone(), segments, delivered, next);
             Ok((position, appender))
         };
-        let (position, appender) = opened().map_err(|why: io::Error| wrong(&why))?;
+        let (position, appender) = opened().map_err(|error: io::Error| wrong(&error))?;
         let (events, bytes) = appender.size();
         if events > 0 {
             info!(events, bytes, "decisions wait on disk");
@@ -105,7 +105,7 @@ impl DiskBuffer {
             syncing: Mutex::new(()),
             ticks: AtomicBool::new(false),
         });
-        spool.tick().map_err(|why| wrong(&why))?;
+        spool.tick().map_err(|error| wrong(&error))?;
         Ok(spool)
     }
 
@@ -165,11 +165,11 @@ impl DiskBuffer {
     /// Removes the events before this number, which are delivered or undeliverable.
     pub(in crate::plugins) fn remove_before(&self, number: u64) {
         lock(&self.reader).forget_before(number);
-        let gone = self.appender().deliver(number);
-        if let Err(why) = self.position.save(number) {
-            warn!(%why, "decisions may be sent again after a restart");
+        let delivered = self.appender().deliver(number);
+        if let Err(error) = self.position.save(number) {
+            warn!(why = %error, "decisions may be sent again after a restart");
         }
-        for segment in gone {
+        for segment in delivered {
             segment::remove(&self.directory, segment.first);
         }
     }
@@ -209,8 +209,8 @@ impl DiskBuffer {
         }
         let (written, file) = self.appender().take_group();
         let synced = file.as_ref().map_or(Ok(()), |file| file.sync_data());
-        if let (Err(why), Some(file)) = (&synced, &file) {
-            unsynced(why);
+        if let (Err(error), Some(file)) = (&synced, &file) {
+            log_sync_failure(error);
             self.appender().abandon(file);
         }
         written.finish(synced.is_ok());
@@ -219,8 +219,8 @@ impl DiskBuffer {
 
     /// Starts periodic synchronisation, if configured.
     fn tick(self: &Arc<Self>) -> io::Result<()> {
-        let wanted = self.disk.load().sync == BufferSync::Interval;
-        if !wanted || self.ticks.swap(true, Ordering::Relaxed) {
+        let is_periodic = self.disk.load().sync == BufferSync::Interval;
+        if !is_periodic || self.ticks.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
         let spool = Arc::downgrade(self);
@@ -255,12 +255,12 @@ fn synchronise(spool: &Weak<DiskBuffer>) {
 }
 
 /// Creates the directory if missing, and returns its canonical path.
-fn make(directory: &Path) -> io::Result<PathBuf> {
+fn create_directory(directory: &Path) -> io::Result<PathBuf> {
     if let Some(parent) = directory.parent() {
         fs::create_dir_all(parent)?;
     }
     match DirBuilder::new().mode(MODE).create(directory) {
-        Err(why) if why.kind() != io::ErrorKind::AlreadyExists => Err(why),
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ => fs::canonicalize(directory),
     }
 }
@@ -275,8 +275,8 @@ fn try_lock(directory: &Path) -> Result<File, TryLockError> {
 }
 
 /// Logs that records may not survive a crash of the machine.
-fn unsynced(why: &io::Error) {
-    error!(%why, "decisions cannot be synchronised with the disk");
+fn log_sync_failure(error: &io::Error) {
+    error!(why = %error, "decisions cannot be synchronised with the disk");
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -26,8 +26,8 @@ impl Position {
         let mut bytes = [0; 12];
         let read = match file.read_exact_at(&mut bytes, 0) {
             Ok(()) => parse(&bytes),
-            Err(why) if why.kind() == io::ErrorKind::UnexpectedEof => None,
-            Err(why) => return Err(why),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => None,
+            Err(error) => return Err(error),
         };
         let (position, number) = (Self(file), read.unwrap_or_default());
         // Allocates the space now, so that the number can be updated on a full disk, too. If there

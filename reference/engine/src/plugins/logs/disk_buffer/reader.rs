@@ -110,13 +110,13 @@ impl Reader {
                 self.pass(readable.end);
                 Ok(None)
             }
-            Err(why) if self.failures < MAX_FAILURES => {
+            Err(error) if self.failures < MAX_FAILURES => {
                 self.failures += 1;
                 self.open = None;
-                Err(why)
+                Err(error)
             }
-            Err(why) => {
-                tracing::error!(%why, "part of the decision log cannot be read and is skipped");
+            Err(error) => {
+                tracing::error!(why = %error, "part of the decision log cannot be read and is skipped");
                 self.failures = 0;
                 self.pass(readable.end);
                 Ok(None)
@@ -130,7 +130,7 @@ impl Reader {
             Some((number, scanner)) if *number == first => scanner,
             open => {
                 let scanner = match Scanner::open(&segment::path(directory, first)) {
-                    Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(None),
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
                     scanner => scanner?,
                 };
                 &mut open.insert((first, scanner)).1

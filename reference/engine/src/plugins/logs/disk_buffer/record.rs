@@ -51,7 +51,7 @@ impl Header {
     }
 
     /// Whether the checksum matches this event.
-    pub(super) fn fits(&self, event: &[u8]) -> bool {
+    pub(super) fn matches_checksum(&self, event: &[u8]) -> bool {
         self.checksum == checksum(self.length, self.number, event)
     }
 }

@@ -39,14 +39,17 @@ pub(super) fn recover(directory: &Path, delivered: u64) -> io::Result<(Vec<Segme
     // Each segment starts where its predecessor ends.
     let ends = segments.iter().skip(1).map(|segment| segment.first);
     let ends: Vec<u64> = ends.chain([next]).collect();
-    let (gone, left): (Vec<_>, Vec<_>) = segments
+    let (finished, remaining): (Vec<_>, Vec<_>) = segments
         .into_iter()
         .zip(ends)
         .partition(|(_, end)| *end <= delivered);
-    for (segment, _) in gone {
+    for (segment, _) in finished {
         segment::remove(directory, segment.first);
     }
-    Ok((left.into_iter().map(|(segment, _)| segment).collect(), next))
+    Ok((
+        remaining.into_iter().map(|(segment, _)| segment).collect(),
+        next,
+    ))
 }
 
 /// Bytes up to the end of the last complete record of a segment, and the number after that record.

@@ -54,7 +54,7 @@ impl Scanner {
 
     /// Reads the record at an offset, if it is complete.
     fn record(&self, at: u64, end: u64) -> io::Result<Option<Record>> {
-        let Some(room) = end.checked_sub(at.saturating_add(HEADER as u64)) else {
+        let Some(available) = end.checked_sub(at.saturating_add(HEADER as u64)) else {
             return Ok(None);
         };
         let mut header = [0; HEADER];
@@ -65,13 +65,14 @@ impl Scanner {
             return Ok(None);
         };
         // A damaged length never allocates more memory than the file has bytes.
-        if u64::from(header.length) > room {
+        if u64::from(header.length) > available {
             return Ok(None);
         }
         let mut event = vec![0; header.length as usize];
-        let whole = self.read(&mut event, at + HEADER as u64)? && header.fits(&event);
+        let is_complete =
+            self.read(&mut event, at + HEADER as u64)? && header.matches_checksum(&event);
         let number = header.number;
-        Ok(whole.then_some(Record { number, event }))
+        Ok(is_complete.then_some(Record { number, event }))
     }
 
     /// First offset at or after `from` with the mark of a record.
@@ -97,8 +98,8 @@ impl Scanner {
     fn read(&self, bytes: &mut [u8], at: u64) -> io::Result<bool> {
         match self.file.read_exact_at(bytes, at) {
             Ok(()) => Ok(true),
-            Err(why) if why.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
-            Err(why) => Err(why),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+            Err(error) => Err(error),
         }
     }
 }

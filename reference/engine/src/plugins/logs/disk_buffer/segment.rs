@@ -55,11 +55,11 @@ pub(super) fn remove(directory: &Path, first: u64) {
     let path = path(directory, first);
     // Truncates the file first, because a reader that has it open would keep the space occupied.
     let emptied = OpenOptions::new().write(true).truncate(true).open(&path);
-    if let Err(why) = emptied.and_then(|_| fs::remove_file(&path))
-        && why.kind() != io::ErrorKind::NotFound
+    if let Err(error) = emptied.and_then(|_| fs::remove_file(&path))
+        && error.kind() != io::ErrorKind::NotFound
     {
         let file = path.display();
-        tracing::warn!(%file, %why, "a file of the decision log cannot be removed");
+        tracing::warn!(%file, why = %error, "a file of the decision log cannot be removed");
     }
 }
 
@@ -71,7 +71,7 @@ pub(super) fn own(options: &mut OpenOptions) -> &mut OpenOptions {
 /// Parses the number of the first record from the name of a segment.
 fn number(name: &OsStr) -> Option<u64> {
     let digits = name.to_str()?.strip_suffix(EXTENSION)?.strip_suffix('.')?;
-    let plain = digits.len() == 20 && digits.bytes().all(|digit| digit.is_ascii_digit());
-    let number: u64 = digits.parse().ok().filter(|_| plain)?;
+    let is_numeric = digits.len() == 20 && digits.bytes().all(|digit| digit.is_ascii_digit());
+    let number: u64 = digits.parse().ok().filter(|_| is_numeric)?;
     (number <= MAX_NUMBER).then_some(number)
 }

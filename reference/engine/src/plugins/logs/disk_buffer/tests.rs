@@ -124,14 +124,14 @@ fn only_the_owner_sees_the_files() -> Done {
 
 #[test]
 fn an_incomplete_end_is_cut_off() -> Done {
-    let whole = {
+    let complete = {
         let folder = tempfile::tempdir()?;
         put(&*DiskBuffer::open(&disk(folder.path(), 1 << 20))?, 0..3)?;
         let file = files(folder.path())?.pop().ok_or("no segment")?;
         fs::read(file)?
     };
     // Wherever the write ends, the preceding records survive.
-    for length in 0..whole.len() {
+    for length in 0..complete.len() {
         let folder = tempfile::tempdir()?;
         let disk = disk(folder.path(), 1 << 20);
         put(&*DiskBuffer::open(&disk)?, 0..3)?;
@@ -300,7 +300,7 @@ fn many_write_at_once() -> Done {
             let spool = Arc::clone(&spool);
             std::thread::spawn(move || {
                 let numbers = thread * 100..(thread + 1) * 100;
-                put(&spool, numbers).map_err(|why| why.to_string())
+                put(&spool, numbers).map_err(|error| error.to_string())
             })
         });
         for thread in threads.collect::<Vec<_>>() {
@@ -309,8 +309,8 @@ fn many_write_at_once() -> Done {
         let mut left = numbers(&spool)?;
         // The events of one thread are in order.
         for thread in 0..8 {
-            let own = left.iter().filter(|number| **number / 100 == thread);
-            assert!(own.is_sorted(), "{sync:?}");
+            let of_thread = left.iter().filter(|number| **number / 100 == thread);
+            assert!(of_thread.is_sorted(), "{sync:?}");
         }
         left.sort_unstable();
         assert_eq!(left, (0..800).collect::<Vec<_>>(), "{sync:?}");

@@ -55,13 +55,13 @@ pub(crate) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiErr
         Some(inputs) => {
             let responses = batch.responses(inputs)?;
             status = common_status(&responses);
-            answer.insert("responses", shown(responses, status));
+            answer.insert("responses", response_object(responses, status));
         }
     }
     if let Some(id) = &batch.id {
         answer.insert("batch_decision_id", Value::from(&**id));
     }
-    if metrics.is_shown() {
+    if metrics.is_requested() {
         answer.insert("metrics", metrics.finish());
     }
     let (answer, pretty) = (Value::from(answer), request.flag("pretty"));
@@ -111,7 +111,7 @@ impl Batch<'_> {
                 false => self.respond(input)?,
             };
             let measured = response.measure(false, MAX_RESPONSE, &self.request.cancelled);
-            let size = measured.map_err(|why| errors::unmeasured(&why))?.own;
+            let size = measured.map_err(|error| errors::unmeasured(&error))?.own;
             self.request.memory.grow_about(size)?;
             responses.push((name.clone(), status, response));
         }
@@ -167,7 +167,7 @@ fn common_status(responses: &[Response]) -> StatusCode {
 }
 
 /// Responses by name, each with its status if they differ.
-fn shown(responses: Vec<Response>, status: StatusCode) -> Value {
+fn response_object(responses: Vec<Response>, status: StatusCode) -> Value {
     Value::object(responses.into_iter().map(|(name, own, mut response)| {
         if let (StatusCode::MULTI_STATUS, Some(members)) = (status, response.as_object_mut()) {
             members.insert("http_status_code", Value::from(own.as_str()));

@@ -47,9 +47,9 @@ pub(super) fn accepted(request: &Request, vendors: &[String]) -> Result<Accepted
         }
     }
     best.map(|(best, _)| best).ok_or_else(|| {
-        let (given, known) = (values.join(", "), supported(vendors).join(", "));
+        let (requested, known) = (values.join(", "), supported(vendors).join(", "));
         errors::not_acceptable(format!(
-            "Accept header: unsupported header: {given}; supported are {known}"
+            "Accept header: unsupported header: {requested}; supported are {known}"
         ))
     })
 }

@@ -155,12 +155,12 @@ impl FilterOptions {
         let Some(all) = &self.column_types else {
             return Ok(known.map(Cow::Borrowed).unwrap_or_default());
         };
-        let told = ColumnTypes::select(all, target).map_err(|message| {
+        let declared = ColumnTypes::select(all, target).map_err(|message| {
             ApiError::invalid_parameter(format!("`targetSQLColumnTypes`: {message}"))
         })?;
         Ok(Cow::Owned(match known {
-            Some(known) => told.or(known),
-            None => told,
+            Some(known) => declared.or(known),
+            None => declared,
         }))
     }
 

@@ -21,7 +21,7 @@ fn block(label: &str, name: &str) -> String {
 }
 
 /// Returns the connection options that the host receives for a request with these members.
-fn demanded(members: &str) -> Result<Option<(Tls, Option<String>)>, Failure> {
+fn read_tls(members: &str) -> Result<Option<(Tls, Option<String>)>, Failure> {
     let shared = Shared::default();
     let text = |text: String| text.replace('\n', "\\n");
     let members = members.replace("CERTIFICATE", &text(certificate("text")));
@@ -39,7 +39,7 @@ fn der(names: &[&str]) -> Vec<Vec<u8>> {
 #[test]
 fn certificates_that_are_trusted_come_from_where_the_request_says() {
     let system = |names| Trust::System(der(names));
-    let own = |names| Trust::Authorities(der(names));
+    let authorities = |names| Trust::Authorities(der(names));
     for (members, trust) in [
         ("", None),
         (r#","headers":{"host":"a.test"}"#, None),
@@ -50,18 +50,21 @@ fn certificates_that_are_trusted_come_from_where_the_request_says() {
         ),
         (r#","tls_use_system_certs":true"#, Some(system(&[]))),
         (r#","tls_server_name":"a.test""#, Some(system(&[]))),
-        (r#","tls_ca_cert":"""#, Some(own(&[]))),
-        (r#","tls_ca_cert":"CERTIFICATE""#, Some(own(&["text"]))),
+        (r#","tls_ca_cert":"""#, Some(authorities(&[]))),
+        (
+            r#","tls_ca_cert":"CERTIFICATE""#,
+            Some(authorities(&["text"])),
+        ),
         (
             r#","tls_ca_cert":"CERTIFICATECERTIFICATE","tls_use_system_certs":true"#,
             Some(system(&["text", "text"])),
         ),
         (
             r#","tls_ca_cert":"CERTIFICATE","tls_ca_cert_file":"/cert","tls_ca_cert_env_variable":"CERT""#,
-            Some(own(&["text", "file", "variable"])),
+            Some(authorities(&["text", "file", "variable"])),
         ),
     ] {
-        let found = demanded(members).map(|found| found.map(|(tls, _)| tls.trust));
+        let found = read_tls(members).map(|found| found.map(|(tls, _)| tls.trust));
         assert_eq!(found, Ok(trust), "{members}");
     }
 }
@@ -78,12 +81,12 @@ fn the_last_certificate_that_is_given_is_shown() {
         (format!("{variable}{file}"), Some("variable")),
         (mixed.to_owned(), None),
     ] {
-        let found = demanded(&members).expect("an answer").expect("demands");
-        let wanted = name.map(|name| Identity {
+        let found = read_tls(&members).expect("an answer").expect("demands");
+        let expected = name.map(|name| Identity {
             chain: der(&[name]),
             key: name.as_bytes().to_vec(),
         });
-        assert_eq!(found.0.identity, wanted, "{members}");
+        assert_eq!(found.0.identity, expected, "{members}");
     }
 }
 
@@ -98,14 +101,14 @@ fn the_name_of_the_server_is_the_host_that_is_asked_for() {
         ),
     ] {
         let members = format!(r#","tls_insecure_skip_verify":true{members}"#);
-        let found = demanded(&members).expect("an answer").expect("demands");
+        let found = read_tls(&members).expect("an answer").expect("demands");
         assert_eq!(found.1.as_deref(), name, "{members}");
     }
 }
 
 #[test]
 fn what_holds_no_certificate_is_refused() {
-    for (members, why) in [
+    for (members, message) in [
         (r#""tls_ca_cert":"x""#, "could not append certificates"),
         (
             r#""tls_ca_cert":"KEY_TEXT""#,
@@ -140,7 +143,11 @@ fn what_holds_no_certificate_is_refused() {
             "tls: failed to find any PEM data in key input",
         ),
     ] {
-        let failure = demanded(&format!(",{members}"));
-        assert_eq!(failure, Err(Failure::Value(why.to_owned())), "{members}");
+        let failure = read_tls(&format!(",{members}"));
+        assert_eq!(
+            failure,
+            Err(Failure::Value(message.to_owned())),
+            "{members}"
+        );
     }
 }

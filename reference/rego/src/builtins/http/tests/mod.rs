@@ -27,19 +27,19 @@ const SERVER: &str = "http://server.test";
 /// Host that responds according to the request path and records requests.
 #[derive(Debug, Default)]
 struct Script {
-    asked: Mutex<Vec<HttpRequest>>,
+    requests: Mutex<Vec<HttpRequest>>,
     pauses: Mutex<Vec<Duration>>,
 }
 
 impl Script {
-    fn asked(&self) -> Vec<HttpRequest> {
-        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        asked.clone()
+    fn requests(&self) -> Vec<HttpRequest> {
+        let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        requests.clone()
     }
 
     /// Returns the last request.
     fn last(&self) -> HttpRequest {
-        self.asked().pop().expect("a request")
+        self.requests().pop().expect("a request")
     }
 }
 
@@ -58,7 +58,7 @@ fn answer(request: &HttpRequest, number: usize) -> Result<HttpResponse, HostErro
     let json = ("content-type", "application/json");
     let stale = ("cache-control", "max-age=0");
     let gzip = ("content-encoding", "gzip");
-    let asks = request.headers.contains_key("if-none-match");
+    let is_conditional = request.headers.contains_key("if-none-match");
     let path = request.url.path();
     let (code, headers, body) = match path {
         "/redirect" => (302, vec![("location", "/json")], text.into_bytes()),
@@ -70,7 +70,7 @@ fn answer(request: &HttpRequest, number: usize) -> Result<HttpResponse, HostErro
             vec![("content-type", "application/yaml")],
             b"a: [1]".to_vec(),
         ),
-        "/tag" if asks => (304, vec![date, ("x-new", "1"), stale], Vec::new()),
+        "/tag" if is_conditional => (304, vec![date, ("x-new", "1"), stale], Vec::new()),
         "/tag" => (
             200,
             vec![json, date, ("etag", "\"x\""), stale],
@@ -106,11 +106,11 @@ impl Host for Script {
     fn send(
         &self,
         request: HttpRequest,
-        _wanted: Cancellation<'_>,
+        _cancellation: Cancellation<'_>,
     ) -> Result<HttpResponse, HostError> {
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        asked.push(request.clone());
-        answer(&request, asked.len())
+        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        requests.push(request.clone());
+        answer(&request, requests.len())
     }
 
     fn file(&self, path: &str) -> io::Result<String> {
@@ -131,7 +131,7 @@ impl Host for Script {
         }
     }
 
-    fn pause(&self, time: Duration, _wanted: Cancellation<'_>) -> Result<(), AbortReason> {
+    fn pause(&self, time: Duration, _cancellation: Cancellation<'_>) -> Result<(), AbortReason> {
         let mut pauses = self.pauses.lock().unwrap_or_else(PoisonError::into_inner);
         pauses.push(time);
         Ok(())
@@ -153,18 +153,18 @@ impl Shared {
 
     /// Sends a request in an evaluation that may have sent others.
     fn send_in(&self, session: &mut Session, request: &str) -> Result<Value, Failure> {
-        let outside = BuiltinContext {
+        let context = BuiltinContext {
             host: Some(&self.host),
             caches: Some(&self.caches),
         };
-        send(session, outside, request)
+        send(session, context, request)
     }
 }
 
 /// Sends a request given as JSON, in which `HOST` is the server.
 fn send(
     session: &mut Session,
-    outside: BuiltinContext<'_>,
+    context: BuiltinContext<'_>,
     request: &str,
 ) -> Result<Value, Failure> {
     let request = from_json(request.replace("HOST", SERVER).as_bytes()).expect("JSON");
@@ -179,7 +179,7 @@ fn send(
         location: &location,
         session,
         meter: &Meter::default(),
-        outside,
+        outside: context,
     };
     let (_, function) = function("http.send").expect("the function");
     function(&mut call, &[request]).map(|answer| answer.expect("an answer"))

@@ -19,7 +19,7 @@ fn headers(host: &Script) -> String {
 
 #[test]
 fn requests_are_sent_as_they_are_described() {
-    for (request, shown) in [
+    for (request, expected) in [
         (r#""url":"HOST""#, "GET http://server.test/ None"),
         (
             r#""method":"post","url":"HOST/a?b""#,
@@ -53,7 +53,7 @@ fn requests_are_sent_as_they_are_described() {
         let socket = sent.socket.map(|path| format!(" at {path}"));
         let socket = socket.unwrap_or_default();
         let found = format!("{} {} {body:?}{socket}", sent.method, sent.url);
-        assert_eq!(found, shown, "{request}");
+        assert_eq!(found, expected, "{request}");
         assert_eq!(sent.tls, None, "{request}");
     }
 }
@@ -83,18 +83,18 @@ fn descriptions_that_do_not_do_are_refused() {
             "Get \"HOST\": net/http: invalid header field name \"a b\"",
         ),
     ];
-    for (request, wanted) in table {
+    for (request, expected) in table {
         let shared = Shared::default();
         let failure = shared.send(&format!("{{{request}}}")).expect_err(request);
-        let wanted = Failure::Value(wanted.replace("HOST", SERVER));
-        assert_eq!(failure, wanted, "{request}");
-        assert_eq!(shared.host.asked().len(), 0, "{request}");
+        let expected = Failure::Value(expected.replace("HOST", SERVER));
+        assert_eq!(failure, expected, "{request}");
+        assert_eq!(shared.host.requests().len(), 0, "{request}");
     }
 }
 
 #[test]
 fn requests_have_the_time_that_they_ask_for() {
-    for (timeout, wanted) in [
+    for (timeout, expected) in [
         ("", Some(Duration::from_secs(5))),
         (r#","timeout":"1m30s""#, Some(Duration::from_secs(90))),
         (r#","timeout":50000000"#, Some(Duration::from_millis(50))),
@@ -104,12 +104,14 @@ fn requests_have_the_time_that_they_ask_for() {
         let request = format!(r#"{{"method":"get","url":"HOST"{timeout}}}"#);
         let begun = Instant::now();
         shared.send(&request).expect("an answer");
-        let went_by = begun.elapsed();
-        let given = shared.host.last().timeout;
-        assert_eq!(given.is_some(), wanted.is_some(), "{timeout}");
+        let elapsed = begun.elapsed();
+        let remaining = shared.host.last().timeout;
+        assert_eq!(remaining.is_some(), expected.is_some(), "{timeout}");
         // Time that passed before the request was sent is deducted from its timeout.
-        let missing = wanted.zip(given).map(|(wanted, given)| wanted - given);
-        assert!(missing.is_none_or(|time| time <= went_by), "{missing:?}");
+        let missing = expected
+            .zip(remaining)
+            .map(|(expected, remaining)| expected - remaining);
+        assert!(missing.is_none_or(|time| time <= elapsed), "{missing:?}");
     }
 }
 

@@ -84,9 +84,13 @@ fn responses_are_shown() {
             r#"{"code":"eval_http_send_internal_error","message":"p.rego:3: eval_builtin_error: http.send: disallowed host: server.test"}"#,
         ),
     ];
-    for (request, path, wanted) in table {
+    for (request, path, expected) in table {
         let answer = Shared::default().send(request).expect(request);
-        assert_eq!(member(&answer, path), wanted, "{request} answered {answer}");
+        assert_eq!(
+            member(&answer, path),
+            expected,
+            "{request} answered {answer}"
+        );
     }
 }
 
@@ -119,11 +123,11 @@ fn failures_are_raised() {
             "Get \"HOST/endless\": stopped after too many redirects",
         ),
     ];
-    for (request, wanted) in table {
+    for (request, expected) in table {
         let request = format!(r#"{{"method":"get",{request}}}"#);
         let failure = Shared::default().send(&request).expect_err(&request);
-        let wanted = Failure::Value(wanted.replace("HOST", SERVER));
-        assert_eq!(failure, wanted, "{request}");
+        let expected = Failure::Value(expected.replace("HOST", SERVER));
+        assert_eq!(failure, expected, "{request}");
     }
     let cancelled = Shared::default().send(r#"{"method":"get","url":"HOST/cancelled"}"#);
     let cancelled = cancelled.expect_err("no answer");
@@ -144,11 +148,11 @@ fn only_allowed_hosts_are_reached() {
         };
         let request = format!(r#"{{"method":"get","url":"{url}","enable_redirect":true}}"#);
         let failure = shared.send_in(&mut session, &request).err();
-        let wanted = refused.map(|host| Failure::Value(format!("disallowed host: {host}")));
-        assert_eq!(failure, wanted, "{allowed}: {url}");
-        let reached = shared.host.asked();
+        let expected = refused.map(|host| Failure::Value(format!("disallowed host: {host}")));
+        assert_eq!(failure, expected, "{allowed}: {url}");
+        let requests = shared.host.requests();
         let elsewhere = |request: &HttpRequest| request.url.host_str() != Some(allowed);
-        assert!(!reached.iter().any(elsewhere), "{allowed}: {url}");
+        assert!(!requests.iter().any(elsewhere), "{allowed}: {url}");
     }
 }
 
@@ -156,17 +160,17 @@ fn only_allowed_hosts_are_reached() {
 fn without_a_host_nothing_is_reached() {
     let request = r#"{"method":"get","url":"HOST/json"}"#;
     let failure = send(&mut Session::default(), BuiltinContext::default(), request);
-    let wanted = Failure::Value("disallowed host: server.test".to_owned());
-    assert_eq!(failure.expect_err("no answer"), wanted);
+    let expected = Failure::Value("disallowed host: server.test".to_owned());
+    assert_eq!(failure.expect_err("no answer"), expected);
 }
 
 #[test]
 fn the_same_request_is_sent_once() {
     let plain = r#"{"method":"get","url":"HOST/once"}"#;
-    let kept = r#"{"method":"get","url":"HOST/kept","force_cache":true,"force_cache_duration_seconds":60}"#;
+    let cached = r#"{"method":"get","url":"HOST/kept","force_cache":true,"force_cache_duration_seconds":60}"#;
     let tagged = r#"{"method":"get","url":"HOST/tag","cache":true}"#;
     let shared = Shared::default();
-    for (request, beyond) in [(plain, false), (kept, true), (tagged, true)] {
+    for (request, beyond) in [(plain, false), (cached, true), (tagged, true)] {
         let mut first = Session::default();
         let one = shared.send_in(&mut first, request).expect(request);
         let same = shared.send_in(&mut first, request).expect(request);
@@ -180,7 +184,7 @@ fn the_same_request_is_sent_once() {
 #[test]
 fn responses_to_requests_with_an_unknown_caching_mode_are_not_kept() {
     let request = r#"{"method":"get","url":"HOST/kept","force_cache":true,"force_cache_duration_seconds":60,"caching_mode":"MODE","raise_error":false}"#;
-    for (mode, is_kept) in [("unknown", false), ("deserialized", true)] {
+    for (mode, is_cached) in [("unknown", false), ("deserialized", true)] {
         let shared = Shared::default();
         let request = request.replace("MODE", mode);
         let answer = shared.send(&request).expect("an answer");
@@ -188,7 +192,7 @@ fn responses_to_requests_with_an_unknown_caching_mode_are_not_kept() {
         assert_eq!(member(&answer, "error"), "", "{mode}");
         let answer = shared.send(&request).expect("an answer");
         assert_eq!(member(&answer, "status_code"), "200", "{mode}");
-        let requests = if is_kept { 1 } else { 2 };
-        assert_eq!(shared.host.asked().len(), requests, "{mode}");
+        let requests = if is_cached { 1 } else { 2 };
+        assert_eq!(shared.host.requests().len(), requests, "{mode}");
     }
 }

@@ -14,7 +14,7 @@ use crate::attack::harness::{ATTACKER, Harness};
 use crate::attack::repository::Repository;
 use crate::attack::small_disk::SmallDisk;
 use crate::attack::tenancy::{self, ControlPlane, built, eventually, in_file};
-use crate::servers::{Failure, ask, request};
+use crate::servers::{Failure, exchange, request};
 
 /// Size of incompressible data that does not fit on the filled disk, in bytes.
 const LARGE: usize = 300 << 10;
@@ -25,7 +25,7 @@ const ROOM: u64 = 128 << 10;
 /// Observation time while a disk is full; several build intervals long.
 const WATCHED: Duration = Duration::from_secs(3);
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
     let inner = |name: &str| Harness::new(&harness.program, harness.long, &harness.folder, name);
     bundles(&inner("bundles")?, &mut findings).await?;
@@ -63,13 +63,13 @@ fn stock(count: u64, length: usize) -> Value {
 }
 
 async fn healthy(findings: &mut Findings, what: &str, plane: &ControlPlane) -> Result<(), Failure> {
-    let answer = ask(
+    let answer = exchange(
         plane.process.address,
         ATTACKER,
         &request("GET", "/health", ""),
     )
     .await?;
-    findings.hold(
+    findings.check(
         format!("{what}: health is {}", answer.status()),
         answer.status() == 200,
     );
@@ -80,20 +80,20 @@ async fn healthy(findings: &mut Findings, what: &str, plane: &ControlPlane) -> R
 /// bundles are built.
 async fn bundles(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
     let disk = SmallDisk::mount(&harness.inner("built")?)?;
-    let beside = harness.inner("beside")?;
-    let mut plane = tenancy::plane(harness, &["--bundle-root", &beside]).await?;
+    let other_folder = harness.inner("beside")?;
+    let mut plane = tenancy::plane(harness, &["--bundle-root", &other_folder]).await?;
     let admin = plane.person("admin");
     admin.bundle("stock", "stock.tgz", stock(1, 100)).await?;
     let first = eventually("the bundle", || {
         count(harness, "stock.tgz") == Some(json!(1))
     });
     findings.succeed("bundles", first.await);
-    let whole = fs::read(disk.path().join("stock.tgz"))?;
+    let original = fs::read(disk.path().join("stock.tgz"))?;
     disk.fill(ROOM)?;
     admin
         .put("/v1/sources/stock/data/stock", stock(2, LARGE))
         .await?;
-    let full = |said: &str| said.contains("PUSH_FAILED") && said.contains("space");
+    let full = |status: &str| status.contains("PUSH_FAILED") && status.contains("space");
     findings.succeed(
         "bundles: status",
         admin.until_status("stock", full).await.map(drop),
@@ -104,17 +104,17 @@ async fn bundles(harness: &Harness, findings: &mut Findings) -> Result<(), Failu
         "bundles: a new one",
         admin.until_status("fresh", full).await.map(drop),
     );
-    let other = PathBuf::from(&beside).join("other.tgz");
+    let other = PathBuf::from(&other_folder).join("other.tgz");
     admin
         .bundle("other", &other.display().to_string(), json!(1))
         .await?;
-    let there = eventually("a bundle on another disk", || other.is_file());
-    findings.succeed("bundles", there.await);
+    let written = eventually("a bundle on another disk", || other.is_file());
+    findings.succeed("bundles", written.await);
     healthy(findings, "bundles", &plane).await?;
-    let kept = fs::read(disk.path().join("stock.tgz"))?;
-    findings.hold("bundles: the one before is not whole", kept == whole);
+    let retained = fs::read(disk.path().join("stock.tgz"))?;
+    findings.check("bundles: the one before is not whole", retained == original);
     let half = disk.path().join("fresh.tgz").exists();
-    findings.hold("bundles: half of a new one is there", !half);
+    findings.check("bundles: half of a new one is there", !half);
     disk.empty()?;
     let second = eventually("both bundles with room", || {
         ["stock.tgz", "fresh.tgz"]
@@ -122,10 +122,10 @@ async fn bundles(harness: &Harness, findings: &mut Findings) -> Result<(), Failu
             .all(|file| count(harness, file) == Some(json!(2)))
     });
     findings.succeed("bundles", second.await);
-    let gone = eventually("no half bundle is left", || {
+    let removed = eventually("no half bundle is left", || {
         !disk.path().join(".partial-bundles").exists()
     });
-    findings.succeed("bundles", gone.await);
+    findings.succeed("bundles", removed.await);
     findings.end(&mut plane.process).await
 }
 
@@ -148,22 +148,22 @@ async fn repositories(harness: &Harness, findings: &mut Findings) -> Result<(), 
     admin.put("/v1/sources/stock", git).await?;
     let bundle = in_file("stock.tgz", &json!([{"source": "stock"}]));
     admin.put("/v1/bundles/stock", bundle).await?;
-    let is = |due: u64| move || count(harness, "stock.tgz") == Some(json!(due));
+    let is = |expected: u64| move || count(harness, "stock.tgz") == Some(json!(expected));
     findings.succeed("repositories", eventually("the bundle", is(1)).await);
     let before = size(disk.path());
     disk.fill(ROOM)?;
     write(2, LARGE)?;
-    let full = |said: &str| said.contains("SYNC_FAILED") && said.contains("git");
+    let full = |status: &str| status.contains("SYNC_FAILED") && status.contains("git");
     findings.succeed(
         "repositories: status",
         admin.until_status("stock", full).await.map(drop),
     );
     sleep(WATCHED).await;
     healthy(findings, "repositories", &plane).await?;
-    findings.hold("repositories: the bundle before is gone", is(1)());
+    findings.check("repositories: the bundle before is gone", is(1)());
     let first = disk.path().join("filler");
     let left = size(disk.path()).saturating_sub(first.metadata()?.len() + before);
-    findings.hold(
+    findings.check(
         format!("repositories: {left} bytes are left"),
         left < ROOM / 2,
     );

@@ -12,7 +12,7 @@ use crate::attack::findings::Findings;
 use crate::attack::harness::{ATTACKER, Harness};
 use crate::attack::small_disk::SmallDisk;
 use crate::attack::tenancy::{self, eventually, tokens};
-use crate::servers::{Failure, HANG_LIMIT, Process, ask, request};
+use crate::servers::{Failure, HANG_LIMIT, Process, exchange, request};
 
 /// Checks that writes are refused until there is room, also after a kill, and acknowledged writes
 /// are preserved.
@@ -36,25 +36,28 @@ pub(super) async fn database(harness: &Harness, findings: &mut Findings) -> Resu
         {
             (200, _) => acknowledged.push(number),
             (503, _) => refused += 1,
-            (status, said) => findings.hold(format!("database: {status} {said}"), false),
+            (status, response) => findings.check(format!("database: {status} {response}"), false),
         }
     }
-    findings.hold(
+    findings.check(
         format!("database: {refused} writes are put off"),
         refused > 0,
     );
     // Builds continue as far as they can without ending the process.
     sleep(WATCHED).await;
     let (status, _) = admin.send("GET", "/v1/sources/stock", &Value::Null).await?;
-    findings.hold(format!("database: a read is {status}"), status == 200);
+    findings.check(format!("database: a read is {status}"), status == 200);
     plane.process.kill();
     let mut command = tenancy::command(harness, &["--database", &url])?;
     let mut full = Process::spawn(&mut command, &harness.folder)?;
     sleep(WATCHED).await;
-    if let Some(ended) = full.ends(Duration::ZERO).await? {
-        let said = full.said();
-        let told = !ended.success() && said.contains("full");
-        findings.hold(format!("database: a start on a full disk: {said}"), told);
+    if let Some(ended) = full.wait_for_exit(Duration::ZERO).await? {
+        let output = full.output();
+        let is_reported = !ended.success() && output.contains("full");
+        findings.check(
+            format!("database: a start on a full disk: {output}"),
+            is_reported,
+        );
     }
     full.kill();
     disk.empty()?;
@@ -72,9 +75,9 @@ pub(super) async fn database(harness: &Harness, findings: &mut Findings) -> Resu
     findings.succeed("database", second.await);
     for number in acknowledged {
         let path = format!("/v1/sources/stock/data/k{number}");
-        let (_, said) = admin.send("GET", &path, &Value::Null).await?;
-        let held = said.get("result") == Some(&json!(random(number, 20_000)));
-        findings.hold(format!("database: {path} is lost"), held);
+        let (_, response) = admin.send("GET", &path, &Value::Null).await?;
+        let is_stored = response.get("result") == Some(&json!(random(number, 20_000)));
+        findings.check(format!("database: {path} is lost"), is_stored);
     }
     findings.end(&mut plane.process).await
 }
@@ -87,20 +90,20 @@ pub(super) async fn key(harness: &Harness, findings: &mut Findings) -> Result<()
     let command = || harness.command("control", &["--config", &config, "--database", &url]);
     disk.fill(0)?;
     let mut server = Process::spawn(&mut command(), &harness.folder)?;
-    let ended = server.ends(HANG_LIMIT).await?;
-    let refused = ended.is_some_and(|ended| !ended.success()) && server.said().contains("space");
-    findings.hold(format!("key: {ended:?} {}", server.said()), refused);
+    let ended = server.wait_for_exit(HANG_LIMIT).await?;
+    let refused = ended.is_some_and(|ended| !ended.success()) && server.output().contains("space");
+    findings.check(format!("key: {ended:?} {}", server.output()), refused);
     let files = fs::read_dir(disk.path())?
         .flatten()
         .map(|entry| entry.file_name());
     let left: Vec<_> = files.filter(|name| name != "filler").collect();
-    findings.hold(format!("key: {left:?} are left"), left.is_empty());
+    findings.check(format!("key: {left:?} are left"), left.is_empty());
     disk.empty()?;
     for start in ["with room", "again"] {
         let mut server = Process::start(&mut command(), &harness.folder).await;
         match &mut server {
             Ok(server) => findings.end(server).await?,
-            Err(why) => findings.hold(format!("key: {start}: {why}"), false),
+            Err(error) => findings.check(format!("key: {start}: {error}"), false),
         }
     }
     Ok(())
@@ -122,8 +125,8 @@ pub(super) async fn log(
     disk.fill(0)?;
     let health = request("GET", "/health", "");
     for _ in 0..500 {
-        let answer = ask(server.address, ATTACKER, &health).await?;
-        findings.hold(
+        let answer = exchange(server.address, ATTACKER, &health).await?;
+        findings.check(
             format!("{role}: health is {}", answer.status()),
             answer.status() == 200,
         );
@@ -131,23 +134,23 @@ pub(super) async fn log(
     disk.empty()?;
     let length = server.logged()?;
     for _ in 0..10 {
-        ask(server.address, ATTACKER, &health).await?;
+        exchange(server.address, ATTACKER, &health).await?;
     }
     let grown = eventually("the log goes on", || {
         server.logged().is_ok_and(|now| now > length)
     });
     findings.succeed(role, grown.await);
     findings.end(&mut server).await?;
-    let said = server.said();
+    let output = server.output();
     let is_event = |line: &&str| serde_json::from_str::<Value>(line).is_ok_and(|it| it.is_object());
-    let torn = said.lines().filter(|line| !is_event(line)).count();
-    findings.hold(
+    let torn = output.lines().filter(|line| !is_event(line)).count();
+    findings.check(
         format!("{role}: {torn} lines of the log are torn"),
         torn <= 1,
     );
-    findings.hold(
+    findings.check(
         format!("{role}: nothing says what is lost"),
-        said.contains("dropped"),
+        output.contains("dropped"),
     );
     Ok(())
 }

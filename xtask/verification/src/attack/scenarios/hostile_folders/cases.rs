@@ -18,15 +18,19 @@ pub(super) struct Case {
     pub(super) name: &'static str,
     pub(super) change: fn(&Path, &Path) -> io::Result<()>,
     /// Message that must be reported about the submission.
-    pub(super) says: &'static str,
+    pub(super) message: &'static str,
 }
 
 const fn case(
     name: &'static str,
-    says: &'static str,
+    message: &'static str,
     change: fn(&Path, &Path) -> io::Result<()>,
 ) -> Case {
-    Case { name, change, says }
+    Case {
+        name,
+        change,
+        message,
+    }
 }
 
 /// Length of a huge file, more than the memory of any machine.
@@ -397,11 +401,11 @@ fn huge(path: impl AsRef<Path>) -> io::Result<()> {
 
 /// Writes evidence that contains the output of a shell command.
 fn bomb(folder: &Path, source: &str) -> io::Result<()> {
-    let made = Command::new("sh")
+    let status = Command::new("sh")
         .args(["-c", &format!("{source} | gzip -1 > \"$0\"")])
         .arg(folder.join(EVIDENCE))
         .status()?;
-    match made.success() {
+    match status.success() {
         true => Ok(()),
         false => Err(io::Error::other("gzip cannot be run")),
     }
@@ -460,10 +464,10 @@ fn acme(folder: &Path) -> io::Result<()> {
     }
     pack(folder, text.as_bytes())?;
     let report = folder.join("report.json");
-    let told = fs::read_to_string(&report)?;
+    let report_text = fs::read_to_string(&report)?;
     fs::write(
         report,
-        told.replacen("\"name\": \"opa\"", "\"name\": \"acme\"", 1),
+        report_text.replacen("\"name\": \"opa\"", "\"name\": \"acme\"", 1),
     )
 }
 
@@ -481,10 +485,10 @@ pub(super) fn tree(tree: &Path, good: &Path, outside: &Path) -> io::Result<Vec<S
     symlink("acme", profile.join("same"))?;
     pipe(profile.join("pipe"))?;
     fs::write(profile.join("file"), "")?;
-    for place in PLACES {
-        copy(good, &profile.join(name(place)).join("1.22.0"))?;
-        copy(good, &tree.join(name(place)).join("opa/1.22.0"))?;
-        copy(good, &profile.join("opa").join(name(place)))?;
+    for invalid_name in PLACES {
+        copy(good, &profile.join(name(invalid_name)).join("1.22.0"))?;
+        copy(good, &tree.join(name(invalid_name)).join("opa/1.22.0"))?;
+        copy(good, &profile.join("opa").join(name(invalid_name)))?;
     }
     let closed = profile.join("closed/1.22.0");
     copy(good, &closed)?;

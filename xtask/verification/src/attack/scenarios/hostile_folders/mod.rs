@@ -44,7 +44,7 @@ const CHANGES: usize = 12;
 struct RunResult {
     /// Exit status; none if the program was killed at its time limit.
     status: Option<ExitStatus>,
-    said: String,
+    output: String,
     /// Peak resident memory, in KiB.
     peak: u64,
 }
@@ -59,7 +59,7 @@ struct Folders<'h> {
     good: PathBuf,
 }
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
     let folders = Folders::new(harness)?;
     for case in CASES {
@@ -93,22 +93,22 @@ impl<'h> Folders<'h> {
 
     /// Judges a changed submission, followed by an unchanged one.
     async fn case(&self, findings: &mut Findings, case: &Case) -> Result<(), Failure> {
-        let begun = findings.broken.len();
+        let previous_count = findings.broken.len();
         let own = self.harness.folder.join("cases").join(case.name);
         let folder = own.join(GOOD);
         copy(&self.good, &folder)?;
         let (changed, outside) = (folder.clone(), self.outside.clone());
         let change = case.change;
-        let made = tokio::task::spawn_blocking(move || change(&changed, &outside));
-        match made.await? {
+        let changed_tree = tokio::task::spawn_blocking(move || change(&changed, &outside));
+        match changed_tree.await? {
             // Some accounts may not create devices.
-            Err(why) if why.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
-            made => made.map_err(|why| format!("{}: {why}", case.name))?,
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
+            changed_tree => changed_tree.map_err(|error| format!("{}: {error}", case.name))?,
         }
         let ran = self.judge(&folder).await?;
-        self.refused(findings, &ran, &own, case.says)?;
+        self.refused(findings, &ran, &own, case.message)?;
         remove(&own).await?;
-        findings.name(begun, case.name);
+        findings.prefix_from(previous_count, case.name);
         Ok(())
     }
 
@@ -119,7 +119,7 @@ impl<'h> Folders<'h> {
         number: usize,
         name: &[u8],
     ) -> Result<(), Failure> {
-        let begun = findings.broken.len();
+        let previous_count = findings.broken.len();
         let own = self.harness.folder.join(format!("places/{number}"));
         for (above, below) in [
             ("", "opa/1.22.0"),
@@ -132,14 +132,14 @@ impl<'h> Folders<'h> {
             self.refused(findings, &ran, &own, "the folder says ")?;
         }
         remove(&own).await?;
-        findings.name(begun, &format!("{:?}", cases::name(name)));
+        findings.prefix_from(previous_count, &format!("{:?}", cases::name(name)));
         Ok(())
     }
 
     async fn judge(&self, folder: &Path) -> Result<RunResult, Failure> {
         let mut command = self.command("submissions");
         command.arg(folder).arg(&self.good);
-        run(&mut command, &self.harness.folder, HANG_LIMIT).await
+        run_program(&mut command, &self.harness.folder, HANG_LIMIT).await
     }
 
     fn command(&self, task: &str) -> Command {
@@ -155,18 +155,22 @@ impl<'h> Folders<'h> {
         findings: &mut Findings,
         ran: &RunResult,
         own: &Path,
-        says: &str,
+        message: &str,
     ) -> Result<(), Failure> {
         self.sane(findings, ran)?;
         let code = ran.status.and_then(|status| status.code());
-        findings.hold(format!("the program ends with {code:?}"), code == Some(1));
+        findings.check(format!("the program ends with {code:?}"), code == Some(1));
         let own = own.display().to_string();
-        let line = ran.said.lines().find(|line| line.contains(&own));
-        let told = line.is_some_and(|line| line.starts_with("failed: ") && line.contains(says));
-        let shown: String = ran.said.chars().take(600).collect();
-        findings.hold(format!("no line with `{says}` in {shown}"), told);
-        let lines = ran.said.lines().count();
-        findings.hold(format!("{lines} lines: {shown}"), lines == 2);
+        let line = ran.output.lines().find(|line| line.contains(&own));
+        let is_reported =
+            line.is_some_and(|line| line.starts_with("failed: ") && line.contains(message));
+        let excerpt: String = ran.output.chars().take(600).collect();
+        findings.check(
+            format!("no line with `{message}` in {excerpt}"),
+            is_reported,
+        );
+        let lines = ran.output.lines().count();
+        findings.check(format!("{lines} lines: {excerpt}"), lines == 2);
         Ok(())
     }
 
@@ -174,24 +178,27 @@ impl<'h> Folders<'h> {
     /// no invisible characters, neither discloses nor changes anything outside, and its memory is
     /// bounded.
     fn sane(&self, findings: &mut Findings, ran: &RunResult) -> Result<(), Failure> {
-        findings.hold("it does not end", ran.status.is_some());
-        let said: String = ran.said.chars().take(600).collect();
-        findings.hold(format!("it panics: {said}"), !ran.said.contains("panicked"));
+        findings.check("it does not end", ran.status.is_some());
+        let excerpt: String = ran.output.chars().take(600).collect();
+        findings.check(
+            format!("it panics: {excerpt}"),
+            !ran.output.contains("panicked"),
+        );
         let good = self.good.display().to_string() + STANDING;
-        let judged = ran.said.lines().filter(|line| line.starts_with(&good));
-        findings.hold(
-            format!("the good one is not judged: {said}"),
+        let judged = ran.output.lines().filter(|line| line.starts_with(&good));
+        findings.check(
+            format!("the good one is not judged: {excerpt}"),
             judged.count() == 1,
         );
-        let hidden = ran.said.chars().find(|c| is_hidden(*c));
-        findings.hold(format!("it shows {hidden:?}"), hidden.is_none());
-        findings.hold(
+        let hidden = ran.output.chars().find(|c| is_hidden(*c));
+        findings.check(format!("it shows {hidden:?}"), hidden.is_none());
+        findings.check(
             "it tells a secret",
-            !ran.said.contains(SECRET) && !ran.said.contains("root:"),
+            !ran.output.contains(SECRET) && !ran.output.contains("root:"),
         );
-        findings.hold(
-            format!("it says {} bytes", ran.said.len()),
-            ran.said.len() < 64 << 10,
+        findings.check(
+            format!("it says {} bytes", ran.output.len()),
+            ran.output.len() < 64 << 10,
         );
         self.untouched(findings)?;
         check_memory(findings, ran.peak);
@@ -203,18 +210,18 @@ impl<'h> Folders<'h> {
         let written: Vec<PathBuf> = fs::read_dir(&self.work)?
             .map(|entry| entry.map(|entry| entry.path()))
             .collect::<io::Result<_>>()?;
-        findings.hold(format!("it writes {written:?}"), written.is_empty());
+        findings.check(format!("it writes {written:?}"), written.is_empty());
         let secret = fs::read_to_string(self.outside.join("secret"))?;
         let folder = fs::read_dir(self.outside.join("folder"))?.count();
         let count = fs::read_dir(&self.outside)?.count();
         let same = secret == SECRET && folder == 0 && count == 3;
-        findings.hold("what lies outside is changed", same);
+        findings.check("what lies outside is changed", same);
         Ok(())
     }
 
     /// Judges a folder whose files are changed concurrently.
     async fn changes(&self, findings: &mut Findings) -> Result<(), Failure> {
-        let begun = findings.broken.len();
+        let previous_count = findings.broken.len();
         let own = self.harness.folder.join("changes");
         let folder = own.join(GOOD);
         copy(&self.good, &folder)?;
@@ -228,26 +235,27 @@ impl<'h> Folders<'h> {
             let ran = self.judge(&folder).await?;
             self.sane(findings, &ran)?;
             let code = ran.status.and_then(|status| status.code());
-            findings.hold(
+            findings.check(
                 format!("it ends with {code:?}"),
                 matches!(code, Some(0 | 1)),
             );
         }
         done.store(true, Ordering::Relaxed);
         let changed = changing.join().map_err(|_| "the change panicked")?;
-        findings.hold("nothing was changed", changed? > 0);
+        findings.check("nothing was changed", changed? > 0);
         remove(&own).await?;
-        findings.name(begun, "changes");
+        findings.prefix_from(previous_count, "changes");
         Ok(())
     }
 
     /// Builds pages from a tree with hostile and good folders.
     async fn site(&self, findings: &mut Findings) -> Result<(), Failure> {
-        let begun = findings.broken.len();
+        let previous_count = findings.broken.len();
         let tree = self.harness.folder.join("tree");
         let (below, good, outside) = (tree.clone(), self.good.clone(), self.outside.clone());
-        let made = tokio::task::spawn_blocking(move || cases::tree(&below, &good, &outside));
-        let refused = made.await??;
+        let changed_tree =
+            tokio::task::spawn_blocking(move || cases::tree(&below, &good, &outside));
+        let refused = changed_tree.await??;
         let out = self.harness.folder.join("site");
         let mut command = self.command("site");
         command
@@ -255,59 +263,59 @@ impl<'h> Folders<'h> {
             .arg(&out)
             .arg("--submissions")
             .arg(&tree);
-        let ran = run(&mut command, &self.harness.folder, SITE_LIMIT).await?;
-        let said: String = ran.said.chars().take(2_000).collect();
+        let ran = run_program(&mut command, &self.harness.folder, SITE_LIMIT).await?;
+        let excerpt: String = ran.output.chars().take(2_000).collect();
         let code = ran.status.and_then(|status| status.code());
-        findings.hold(
-            format!("the program ends with {code:?}: {said}"),
+        findings.check(
+            format!("the program ends with {code:?}: {excerpt}"),
             code == Some(1),
         );
         for name in &refused {
-            findings.hold(
-                format!("{name} is not named: {said}"),
-                ran.said.contains(name),
+            findings.check(
+                format!("{name} is not named: {excerpt}"),
+                ran.output.contains(name),
             );
         }
-        let hidden = ran.said.chars().find(|c| is_hidden(*c));
-        findings.hold(format!("it shows {hidden:?}"), hidden.is_none());
-        findings.hold("it tells a secret", !ran.said.contains(SECRET));
+        let hidden = ran.output.chars().find(|c| is_hidden(*c));
+        findings.check(format!("it shows {hidden:?}"), hidden.is_none());
+        findings.check("it tells a secret", !ran.output.contains(SECRET));
         self.untouched(findings)?;
         check_memory(findings, ran.peak);
         let pages = pages(&out)?;
-        let about = pages
+        let mentions = pages
             .keys()
             .filter(|path| path.starts_with(out.join("acme")));
-        findings.hold("there is no page about the good one", about.count() > 1);
-        let shown = pages.values().any(|page| page.contains("&lt;img src=x"));
-        findings.hold("no page shows the header", shown);
+        findings.check("there is no page about the good one", mentions.count() > 1);
+        let is_escaped = pages.values().any(|page| page.contains("&lt;img src=x"));
+        findings.check("no page shows the header", is_escaped);
         for (path, page) in &pages {
             let hidden = page.chars().find(|c| is_hidden(*c));
-            findings.hold(format!("{}: {hidden:?}", path.display()), hidden.is_none());
+            findings.check(format!("{}: {hidden:?}", path.display()), hidden.is_none());
             let found = ["<img src=x", "<script", SECRET, "evil.example\""];
             let found = found.iter().find(|text| page.contains(**text));
-            findings.hold(format!("{}: {found:?}", path.display()), found.is_none());
+            findings.check(format!("{}: {found:?}", path.display()), found.is_none());
         }
         remove(&tree).await?;
         remove(&out).await?;
-        findings.name(begun, "site");
+        findings.prefix_from(previous_count, "site");
         Ok(())
     }
 }
 
 /// Changes a file repeatedly until `done`; returns the number of rounds.
 fn change_until(done: &AtomicBool, file: &Path, outside: &Path) -> io::Result<usize> {
-    let whole = fs::read(file)?;
+    let original = fs::read(file)?;
     let mut rounds = 0;
     while !done.load(Ordering::Relaxed) {
         fs::remove_file(file)?;
         symlink(outside, file)?;
         fs::remove_file(file)?;
-        fs::write(file, &whole)?;
+        fs::write(file, &original)?;
         let open = File::options().write(true).open(file)?;
         open.set_len(1_000)?;
         open.set_len(1 << 40)?;
         fs::remove_file(file)?;
-        fs::write(file, &whole)?;
+        fs::write(file, &original)?;
         rounds += 1;
     }
     Ok(rounds)
@@ -323,18 +331,22 @@ fn is_hidden(character: char) -> bool {
 fn check_memory(findings: &mut Findings, peak: u64) {
     findings.peak = findings.peak.max(peak);
     let peak = peak >> 10;
-    findings.hold(format!("{peak} MiB of {MOST}"), peak <= MOST);
+    findings.check(format!("{peak} MiB of {MOST}"), peak <= MOST);
 }
 
 /// Runs a program to completion, or kills it at the time limit.
-async fn run(command: &mut Command, folder: &Path, limit: Duration) -> Result<RunResult, Failure> {
+async fn run_program(
+    command: &mut Command,
+    folder: &Path,
+    limit: Duration,
+) -> Result<RunResult, Failure> {
     let (mut child, log) = started(command, folder)?;
-    let begun = Instant::now();
+    let start = Instant::now();
     let mut peak = 0;
     loop {
         peak = peak.max(highest(&child));
         let status = child.try_wait()?;
-        if status.is_some() || begun.elapsed() > limit {
+        if status.is_some() || start.elapsed() > limit {
             return Ok(ended(child, status, &log, peak)?);
         }
         sleep(Duration::from_millis(5)).await;
@@ -367,8 +379,12 @@ fn ended(
         child.kill()?;
         child.wait()?;
     }
-    let said = String::from_utf8_lossy(&fs::read(log)?).into_owned();
-    Ok(RunResult { status, said, peak })
+    let output = String::from_utf8_lossy(&fs::read(log)?).into_owned();
+    Ok(RunResult {
+        status,
+        output,
+        peak,
+    })
 }
 
 /// Returns the peak resident memory so far, in KiB; 0 if the process has ended.

@@ -53,72 +53,74 @@ impl Liar {
     /// When the port is in use.
     pub(super) async fn listen(&self, port: u16) -> Result<Peer, Failure> {
         let liar = self.clone();
-        let peer = Peer::start(port, move |asked| {
-            let said = liar.answer(asked);
-            async move { said }
+        let peer = Peer::start(port, move |request| {
+            let response = liar.answer(request);
+            async move { response }
         });
         Ok(peer.await?)
     }
 
-    fn answer(&self, mut asked: Message) -> PeerScript {
-        let (method, path) = target(&asked);
+    fn answer(&self, mut request: Message) -> PeerScript {
+        let (method, path) = target(&request);
         let (method, path) = (method.to_owned(), path.to_owned());
         let known = self.lies().get(last(&path)).cloned();
         let Some((lie, before)) = known else {
-            return self.storage.answer(&asked);
+            return self.storage.answer(&request);
         };
         let is_write = method == "PUT";
         match lie {
             Lie::KeepsNothing if is_write => PeerScript::Answer(200, tags(self.next()), Vec::new()),
             Lie::KeepsHalf if is_write => {
-                asked.body.truncate(asked.body.len() / 2);
-                self.storage.answer(&asked)
+                request.body.truncate(request.body.len() / 2);
+                self.storage.answer(&request)
             }
             Lie::KeepsOther if is_write => {
-                asked.body = before.map(|before| before.bytes).unwrap_or_default();
-                self.storage.answer(&asked)
+                request.body = before.map(|before| before.bytes).unwrap_or_default();
+                self.storage.answer(&request)
             }
             Lie::Forges if is_write => {
-                let said = self.storage.answer(&asked);
+                let response = self.storage.answer(&request);
                 self.storage.forge(&path);
-                said
+                response
             }
-            Lie::Stale if !is_write => before.map_or(PeerScript::status(404), Object::shown),
+            Lie::Stale if !is_write => {
+                before.map_or(PeerScript::status(404), Object::into_response)
+            }
             Lie::Forgets if !is_write => PeerScript::status(404),
-            Lie::WrongTag if is_write => with(self.storage.answer(&asked), &tags(self.next())),
-            Lie::ChangingTags => with(self.storage.answer(&asked), &tags(self.next())),
+            Lie::WrongTag if is_write => with(self.storage.answer(&request), &tags(self.next())),
+            Lie::ChangingTags => with(self.storage.answer(&request), &tags(self.next())),
             Lie::Tags(tag) => {
                 let tags =
                     tag.map(|tag| format!("ETag: \"{tag}\"\r\nx-goog-generation: {tag}\r\n"));
-                with(self.storage.answer(&asked), &tags.unwrap_or_default())
+                with(self.storage.answer(&request), &tags.unwrap_or_default())
             }
-            Lie::Refuses(all, status, body) if is_write && (all || is_conditional(&asked)) => {
+            Lie::Refuses(all, status, body) if is_write && (all || is_conditional(&request)) => {
                 PeerScript::Answer(status, String::new(), body)
             }
             Lie::Leads(status) => {
                 let location = format!("Location: {}{path}\r\n", self.elsewhere);
                 PeerScript::Answer(status, location, Vec::new())
             }
-            Lie::Headers(headers) => match self.storage.answer(&asked) {
+            Lie::Headers(headers) => match self.storage.answer(&request) {
                 PeerScript::Answer(status, known, body) => {
                     PeerScript::Answer(status, known + &headers, body)
                 }
-                said => said,
+                response => response,
             },
             // Accepts the write, so that the object is read.
             Lie::Sends("GET", ..) if is_write => {
-                with(self.storage.answer(&asked), &tags(self.next()))
+                with(self.storage.answer(&request), &tags(self.next()))
             }
             Lie::Sends(on, start, piece, pause) if on == method => {
                 PeerScript::Stream(start, piece, pause)
             }
-            Lie::BreaksOff if is_write => with(self.storage.answer(&asked), &tags(self.next())),
-            Lie::BreaksOff if method == "GET" => self.breaks_off(&path, &asked),
+            Lie::BreaksOff if is_write => with(self.storage.answer(&request), &tags(self.next())),
+            Lie::BreaksOff if method == "GET" => self.breaks_off(&path, &request),
             Lie::Echoes if is_write => {
-                let body = format!("{:?}", asked.headers).into_bytes();
+                let body = format!("{:?}", request.headers).into_bytes();
                 PeerScript::Answer(403, String::new(), body)
             }
-            _ => self.storage.answer(&asked),
+            _ => self.storage.answer(&request),
         }
     }
 
@@ -128,13 +130,13 @@ impl Liar {
     }
 
     /// Responds with a truncated object, or to a range request with a range that overflows.
-    fn breaks_off(&self, path: &str, asked: &Message) -> PeerScript {
+    fn breaks_off(&self, path: &str, request: &Message) -> PeerScript {
         let Some(object) = self.storage.object(path) else {
             return PeerScript::status(404);
         };
         let length = object.bytes.len();
         let tags = tags(object.version) + "Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT\r\n";
-        match asked.header("range") {
+        match request.header("range") {
             None => {
                 let head = format!("HTTP/1.1 200 OK\r\n{tags}Content-Length: {length}\r\n\r\n");
                 let start = [head.as_bytes(), object.bytes.get(..1).unwrap_or_default()].concat();
@@ -153,18 +155,18 @@ fn last(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
-fn is_conditional(asked: &Message) -> bool {
+fn is_conditional(request: &Message) -> bool {
     ["if-match", "if-none-match", "x-goog-if-generation-match"]
         .iter()
-        .any(|name| asked.header(name).is_some())
+        .any(|name| request.header(name).is_some())
 }
 
 /// Returns a response with other version headers.
-fn with(said: PeerScript, tags: &str) -> PeerScript {
-    let PeerScript::Answer(status, headers, body) = said else {
-        return said;
+fn with(response: PeerScript, tags: &str) -> PeerScript {
+    let PeerScript::Answer(status, headers, body) = response else {
+        return response;
     };
     let is_tag = |line: &str| line.starts_with("ETag") || line.starts_with("x-goog-generation");
-    let kept = headers.split_inclusive("\r\n").filter(|line| !is_tag(line));
-    PeerScript::Answer(status, kept.collect::<String>() + tags, body)
+    let other_headers = headers.split_inclusive("\r\n").filter(|line| !is_tag(line));
+    PeerScript::Answer(status, other_headers.collect::<String>() + tags, body)
 }

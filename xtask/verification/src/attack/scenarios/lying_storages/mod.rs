@@ -43,13 +43,13 @@ struct Case {
     outcome: Outcome,
 }
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let hearing = Arc::clone(&heard);
-    let elsewhere = Peer::start(0, move |asked| {
-        let headers = format!("{} {:?}", asked.first, asked.headers);
-        hearing
+    let redirected_requests = Arc::new(Mutex::new(Vec::new()));
+    let recorder = Arc::clone(&redirected_requests);
+    let elsewhere = Peer::start(0, move |request| {
+        let headers = format!("{} {:?}", request.first, request.headers);
+        recorder
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(headers);
@@ -60,7 +60,7 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     let peer = liar.listen(0).await?;
     let port = peer.address.port();
     // This database accepts fewer characters than others.
-    let postgres = Postgres::start().map_err(|why| why.to_string())?;
+    let postgres = Postgres::start().map_err(|error| error.to_string())?;
     let url = postgres.url();
     let arguments = [
         "--database",
@@ -75,10 +75,11 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     let admin = plane.person("admin");
     let cases = define(admin, &format!("http://{}", peer.address)).await?;
     let all = |count: u64| {
-        let behind = |case: &&Case| liar.storage.data(&case.path) != Some(json!({"stock": count}));
+        let is_outdated =
+            |case: &&Case| liar.storage.data(&case.path) != Some(json!({"stock": count}));
         cases
             .iter()
-            .filter(behind)
+            .filter(is_outdated)
             .map(|case| case.name.as_str())
             .collect::<Vec<_>>()
     };
@@ -90,8 +91,8 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     }
     admin.put("/v1/sources/stock/data/stock", json!(1)).await?;
     admin.bundle("beside", "beside.tgz", json!(1)).await?;
-    let beside = eventually("a bundle beside", || built(harness, "beside.tgz").is_some());
-    findings.succeed("beside", beside.await);
+    let other_bundle = eventually("a bundle beside", || built(harness, "beside.tgz").is_some());
+    findings.succeed("beside", other_bundle.await);
     for case in &cases {
         let outcome = outcome(admin, &liar, case).await;
         findings.succeed(&case.name, outcome);
@@ -102,23 +103,29 @@ pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
     peer.end().await;
     let _peer = liar.listen(port).await?;
     let is_seen = |name: &&str| !name.ends_with("forged");
-    let held = eventually("what was not believed", || !all(1).iter().any(is_seen));
-    findings.succeed(&format!("afterwards: {:?}", all(1)), held.await);
+    let result = eventually("what was not believed", || !all(1).iter().any(is_seen));
+    findings.succeed(&format!("afterwards: {:?}", all(1)), result.await);
     admin.put("/v1/sources/stock/data/stock", json!(2)).await?;
-    let held = eventually("every object", || all(2).is_empty()).await;
-    findings.succeed(&format!("the next change: {:?}", all(2)), held);
+    let result = eventually("every object", || all(2).is_empty()).await;
+    findings.succeed(&format!("the next change: {:?}", all(2)), result);
     for case in &cases {
         let succeeds = admin
-            .until_status(&case.name, |said| said.contains("SUCCESS"))
+            .until_status(&case.name, |status| status.contains("SUCCESS"))
             .await
             .map(drop);
         findings.succeed(&format!("{}: afterwards", case.name), succeeds);
     }
-    let heard = heard.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    findings.hold(format!("another host was sent {heard:?}"), heard.is_empty());
-    let log = plane.process.said();
-    let told = SECRETS.iter().find(|secret| log.contains(**secret));
-    findings.hold(format!("the log has {told:?}"), told.is_none());
+    let redirected_requests = redirected_requests
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clone();
+    findings.check(
+        format!("another host was sent {redirected_requests:?}"),
+        redirected_requests.is_empty(),
+    );
+    let log = plane.process.output();
+    let leaked = SECRETS.iter().find(|secret| log.contains(**secret));
+    findings.check(format!("the log has {leaked:?}"), leaked.is_none());
     findings.end(&mut plane.process).await?;
     Ok(findings)
 }
@@ -167,14 +174,14 @@ async fn define(admin: User, url: &str) -> Result<Vec<Case>, Failure> {
 
 /// Returns the storage definition of an object, and its path in the storage.
 fn destination(provider: &str, name: &str, url: &str) -> (Value, String) {
-    let said = match provider {
+    let provider_config = match provider {
         "aws" => json!({"bucket": "bucket", "key": name, "region": "r", "url": url}),
         "gcp" => json!({"project": "p", "bucket": "bucket", "object": name}),
         _ => json!({
             "account_url": format!("{url}/account"), "container": "bucket", "path": name,
         }),
     };
-    let mut storage = json!({provider: said});
+    let mut storage = json!({provider: provider_config});
     if let Some(members) = storage.get_mut(provider).and_then(Value::as_object_mut) {
         members.insert("credentials".to_owned(), json!(provider));
     }
@@ -187,31 +194,31 @@ async fn outcome(admin: User, liar: &Liar, case: &Case) -> Result<(), String> {
     let bytes = || liar.storage.object(&case.path).map(|object| object.bytes);
     match case.outcome {
         Outcome::Failure => {
-            let failed = |said: &str| !said.contains("SUCCESS");
-            let said = admin.until_status(&case.name, failed).await?;
-            let reason =
-                said.contains("\"error_message\":\"") && !said.contains("\"error_message\":\"\"");
+            let failed = |status: &str| !status.contains("SUCCESS");
+            let status = admin.until_status(&case.name, failed).await?;
+            let has_reason = status.contains("\"error_message\":\"")
+                && !status.contains("\"error_message\":\"\"");
             // `\u` starts an escaped character that could control a terminal.
-            let told = SECRETS
+            let leaks_secret = SECRETS
                 .iter()
                 .chain(&["\\u"])
-                .any(|secret| said.contains(secret));
+                .any(|secret| status.contains(secret));
             // The storage repeats credentials, which must be masked.
-            let hidden = !case.name.ends_with("echoes") || said.contains("***");
-            match reason && hidden && said.chars().count() <= STATUS && !told {
+            let hidden = !case.name.ends_with("echoes") || status.contains("***");
+            match has_reason && hidden && status.chars().count() <= STATUS && !leaks_secret {
                 true => Ok(()),
-                false => Err(said),
+                false => Err(status),
             }
         }
         Outcome::Held => {
-            let due = Some(json!({"stock": 1}));
-            eventually("the object", || liar.storage.data(&case.path) == due).await
+            let expected = Some(json!({"stock": 1}));
+            eventually("the object", || liar.storage.data(&case.path) == expected).await
         }
         Outcome::Believed => {
             let forged = || bytes().is_some_and(|bytes| bytes.iter().all(|byte| *byte == b'X'));
             eventually("the forgery", forged).await?;
             admin
-                .until_status(&case.name, |said| said.contains("SUCCESS"))
+                .until_status(&case.name, |status| status.contains("SUCCESS"))
                 .await
                 .map(drop)
         }

@@ -40,9 +40,9 @@ const CROWD: usize = 60;
 /// Delay of the source's response to each build of the crowd.
 const SLOW: Duration = Duration::from_millis(700);
 
-pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+pub(super) async fn run(harness: &Harness) -> Result<Findings, Failure> {
     let mut findings = Findings::default();
-    let postgres = Postgres::start().map_err(|why| why.to_string())?;
+    let postgres = Postgres::start().map_err(|error| error.to_string())?;
     let (storage, written) = (Storage::new(), WrittenCounts::default());
     let peer = listen(&storage, &written).await?;
     let (mut planes, mut proxies) = (Vec::new(), Vec::new());
@@ -103,7 +103,7 @@ async fn cut(harness: &Harness, proxies: &[Proxy]) {
         ProxyMode::NothingFrom,
         ProxyMode::Slow,
     ];
-    for (at, way) in ways.into_iter().cycle().take(cuts).enumerate() {
+    for (at, mode) in ways.into_iter().cycle().take(cuts).enumerate() {
         sleep(Duration::from_millis(chance.below(700))).await;
         // At least one replica, and rarely all of them.
         let chosen = chance.below((1 << REPLICAS) - 1) + 1;
@@ -114,14 +114,14 @@ async fn cut(harness: &Harness, proxies: &[Proxy]) {
                 .enumerate()
                 .filter(|(replica, _)| is_chosen(replica))
         };
-        cut().for_each(|(_, proxy)| proxy.set(way));
+        cut().for_each(|(_, proxy)| proxy.set(mode));
         let time = match at % 8 {
             7 => LONG,
             _ => Duration::from_millis(100 + chance.below(2_000)),
         };
         sleep(time).await;
         // A slow connection always has an unanswered request.
-        let is_forgotten = way == ProxyMode::Slow || chance.below(2) == 0;
+        let is_forgotten = mode == ProxyMode::Slow || chance.below(2) == 0;
         for (_, proxy) in cut() {
             if is_forgotten {
                 proxy.forget();
@@ -139,8 +139,8 @@ async fn judge(
     owner: &'static str,
     known: &WriterState,
 ) -> Result<(), Failure> {
-    findings.hold(format!("{owner}: {:?}", known.wrong), known.wrong.is_none());
-    findings.hold(
+    findings.check(format!("{owner}: {:?}", known.wrong), known.wrong.is_none());
+    findings.check(
         format!("{owner}: {known:?}"),
         known.acknowledged > 10 && known.refused > 0,
     );
@@ -148,40 +148,40 @@ async fn judge(
     let last = known.sent + 1;
     for (replica, plane) in planes.iter().enumerate() {
         // Silently dropped connections take a while to time out.
-        let (mut status, mut said) = (503, Value::Null);
+        let (mut status, mut response) = (503, Value::Null);
         for _ in 0..30 {
-            (status, said) = plane.person(owner).send("GET", &path, &Value::Null).await?;
+            (status, response) = plane.person(owner).send("GET", &path, &Value::Null).await?;
             if status != 503 {
                 break;
             }
         }
-        let held = said.get("result").and_then(Value::as_u64).unwrap_or(0);
-        findings.hold(
-            format!("{owner}: replica {replica} has {held}, {status}, known is {known:?}"),
-            (known.acknowledged..=known.sent).contains(&held),
+        let stored = response.get("result").and_then(Value::as_u64).unwrap_or(0);
+        findings.check(
+            format!("{owner}: replica {replica} has {stored}, {status}, known is {known:?}"),
+            (known.acknowledged..=known.sent).contains(&stored),
         );
     }
     for plane in planes {
         findings.succeed(owner, plane.person(owner).put(&path, json!(last)).await);
     }
     let names: Vec<_> = (0..BUNDLES).map(|at| format!("{owner}-{at}")).collect();
-    let held = || {
+    let stored = || {
         names
             .iter()
             .map(|name| count(storage, name))
             .collect::<Vec<_>>()
     };
     let newest = eventually("the newest", || {
-        held().iter().all(|count| *count == Some(last))
+        stored().iter().all(|count| *count == Some(last))
     });
     findings.succeed(
-        &format!("{owner}: {:?}, newest {last}", held()),
+        &format!("{owner}: {:?}, newest {last}", stored()),
         newest.await,
     );
     for (name, plane) in names.iter().zip(planes.iter().cycle()) {
         let status = plane
             .person(owner)
-            .until_status(name, |said| said.contains("SUCCESS"));
+            .until_status(name, |response| response.contains("SUCCESS"));
         findings.succeed(name, status.await.map(drop));
     }
     Ok(())
@@ -194,7 +194,7 @@ fn older(findings: &mut Findings, written: &WrittenCounts) {
         .unwrap_or_else(PoisonError::into_inner)
         .iter()
     {
-        findings.hold(
+        findings.check(
             format!("{name}: written were {counts:?}"),
             counts.is_sorted(),
         );
@@ -219,10 +219,10 @@ async fn alone(
                 .filter(|(other, _)| *other != replica)
         };
         others().for_each(|(_, proxy)| proxy.set(ProxyMode::Cut));
-        let due = (u64::MAX >> 13) + replica as u64;
-        plane.person(owner).put(&path, json!(due)).await?;
+        let expected = (u64::MAX >> 13) + replica as u64;
+        plane.person(owner).put(&path, json!(expected)).await?;
         let newest = eventually("the newest", || {
-            (0..BUNDLES).all(|at| count(storage, &format!("{owner}-{at}")) == Some(due))
+            (0..BUNDLES).all(|at| count(storage, &format!("{owner}-{at}")) == Some(expected))
         });
         findings.succeed(&format!("replica {replica} alone"), newest.await);
         others().for_each(|(_, proxy)| proxy.set(ProxyMode::Open));
@@ -257,7 +257,7 @@ async fn fairness(
     let built =
         || (0..CROWD).filter(|at| storage.object(&object(&format!("crowd-{at}"))).is_some());
     let before = built().count();
-    findings.hold(
+    findings.check(
         format!("all {before} of the crowd came before"),
         before < CROWD,
     );

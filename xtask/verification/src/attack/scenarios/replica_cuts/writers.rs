@@ -39,16 +39,16 @@ pub(super) fn count(storage: &Storage, name: &str) -> Option<u64> {
 /// Starts a storage that records its writes, and a slow source.
 pub(super) async fn listen(storage: &Storage, written: &WrittenCounts) -> Result<Peer, Failure> {
     let (storage, written) = (storage.clone(), Arc::clone(written));
-    let peer = Peer::start(0, move |asked| {
-        let (method, path) = target(&asked);
+    let peer = Peer::start(0, move |request| {
+        let (method, path) = target(&request);
         let (is_source, is_write) = (path == "/source", method == "PUT");
         let name = path.rsplit('/').next().unwrap_or_default().to_owned();
-        let said = match is_source {
+        let response = match is_source {
             true => PeerScript::Answer(200, String::new(), b"1".to_vec()),
-            false => storage.answer(&asked),
+            false => storage.answer(&request),
         };
         if is_write
-            && matches!(said, PeerScript::Answer(200, ..))
+            && matches!(response, PeerScript::Answer(200, ..))
             && let Some(count) = count(&storage, &name)
         {
             let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
@@ -58,7 +58,7 @@ pub(super) async fn listen(storage: &Storage, written: &WrittenCounts) -> Result
             if is_source {
                 sleep(SLOW).await;
             }
-            said
+            response
         }
     });
     Ok(peer.await?)
@@ -103,8 +103,8 @@ pub(super) async fn write(
         match person.send("PUT", &path, &json!(known.sent)).await {
             Ok((200, _)) => known.acknowledged = known.sent,
             Ok((503, _)) => known.refused += 1,
-            Ok((status, said)) => known.wrong = Some(format!("{status} {said}")),
-            Err(why) => known.wrong = Some(why.to_string()),
+            Ok((status, response)) => known.wrong = Some(format!("{status} {response}")),
+            Err(error) => known.wrong = Some(error.to_string()),
         }
         sleep(Duration::from_millis(30)).await;
     }

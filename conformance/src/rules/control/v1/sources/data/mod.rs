@@ -3,7 +3,7 @@
 use crate::rules::control::common::{
     another_source, document, document_of, no_document, with_source,
 };
-use crate::rules::hollow_documents;
+use crate::rules::falsy_documents;
 use crate::scenario::*;
 
 pub(crate) mod delete;
@@ -24,14 +24,15 @@ fn stores_any_json(method: &'static str) -> Scenario {
         ("boolean", json!(false)),
         ("nothing", json!(null)),
     ];
-    let documents = documents.into_iter().chain(hollow_documents());
-    with_source().each(documents, |told, (path, content)| {
-        told.when(
-            request(method, document(path))
-                .json(content)
-                .expect(success()),
-        )
-        .when(get_document(path))
+    let documents = documents.into_iter().chain(falsy_documents());
+    with_source().each(documents, |scenario, (path, content)| {
+        scenario
+            .when(
+                request(method, document(path))
+                    .json(content)
+                    .expect(success()),
+            )
+            .when(get_document(path))
     })
 }
 
@@ -45,8 +46,9 @@ fn replaces(method: &'static str) -> Scenario {
         ),
         ("array", json!([1, 2, 3]), json!([4])),
     ];
-    with_source().each(documents, |told, (path, first, second)| {
-        told.given(put(document(path)).json(first))
+    with_source().each(documents, |scenario, (path, first, second)| {
+        scenario
+            .given(put(document(path)).json(first))
             .when(
                 request(method, document(path))
                     .json(second)

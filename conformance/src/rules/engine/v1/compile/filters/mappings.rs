@@ -14,9 +14,9 @@ pub(super) fn renamed(names: Value, table: &Table) -> Scenario {
         true => step.expect(mentions("goods")).expect(without("fruits")),
         false => step.expect(mentions("shade")).expect(without("colour")),
     };
-    let beside = [SQLSERVER, MYSQL, POSTGRESQL];
+    let targets = [SQLSERVER, MYSQL, POSTGRESQL];
     let mapping = |target: &Target| (target.key().to_owned(), json!({"fruits": names}));
-    let for_each: Value = beside.iter().map(mapping).collect();
+    let for_each: Value = targets.iter().map(mapping).collect();
     scenario()
         .given(policy(rule))
         .each(SQL, |scenario, target| {
@@ -25,12 +25,12 @@ pub(super) fn renamed(names: Value, table: &Table) -> Scenario {
         })
         .when(all_select(
             only_renamed(together_for(
-                &beside,
+                &targets,
                 "include",
                 columns(),
                 json!({"targetSQLTableMappings": for_each}),
             )),
-            &beside,
+            &targets,
             table,
             &["cherry"],
         ))
@@ -61,9 +61,9 @@ pub(super) fn keyed() -> Scenario {
                 columns(),
                 json!({"targetSQLTableMappings": mappings}),
             )
-            .expect(MYSQL.rows(MYSQL.place(), &fruits(), RED_ROWS))
+            .expect(MYSQL.rows(MYSQL.condition_pointer(), &fruits(), RED_ROWS))
             .expect(POSTGRESQL.rows(
-                POSTGRESQL.place(),
+                POSTGRESQL.condition_pointer(),
                 &named("goods", "shade"),
                 RED_ROWS,
             )),
@@ -81,8 +81,8 @@ pub(super) fn alias() -> Scenario {
                 "options": {"targetSQLTableMappings": alias},
             });
             scenario.when(
-                asked("include", target.accept, body)
-                    .expect(target.rows_if_understood(&fruits(), RED_ROWS)),
+                filter_request("include", target.accept, body)
+                    .expect(target.rows_or_rejection(&fruits(), RED_ROWS)),
             )
         })
 }

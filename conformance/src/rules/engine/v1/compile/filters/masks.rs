@@ -59,7 +59,7 @@ fn for_each_target(rule: &str, mask_rule: Option<&str>, input: Option<Value>) ->
         let mut body = vec![("unknowns".to_owned(), json!(["input.fruits"]))];
         body.extend(input.clone().map(|input| ("input".to_owned(), input)));
         body.push(("options".to_owned(), options));
-        asked(rule, accept, Value::Object(body.into_iter().collect()))
+        filter_request(rule, accept, Value::Object(body.into_iter().collect()))
     };
     all.map(request).collect()
 }
@@ -68,11 +68,11 @@ fn for_each_target(rule: &str, mask_rule: Option<&str>, input: Option<Value>) ->
 pub(super) fn by_input() -> Scenario {
     scenario()
         .given(policy(&format!("{RED}\n\n{MASKS_BY_INPUT}")))
-        .each(["alice", "bob"], |told, name| {
+        .each(["alice", "bob"], |scenario, name| {
             let input = Some(json!({"user": name}));
-            told.each(
+            scenario.each(
                 for_each_target("include", Some("data.{ns}.masks"), input),
-                |told, step| told.when(step.expect(holds("/result", mask(name)))),
+                |scenario, step| scenario.when(step.expect(holds("/result", mask(name)))),
             )
         })
 }
@@ -82,24 +82,24 @@ pub(super) fn named() -> Scenario {
     // The masks are the same for a rule with a condition on the rows and for one without.
     scenario()
         .given(policy(&format!("{RED}\n\neverything if 1 == 1\n\n{MASKS}")))
-        .each(["include", "everything"], |told, rule| {
-            told.each(
+        .each(["include", "everything"], |scenario, rule| {
+            scenario.each(
                 for_each_target(rule, Some("data.{ns}.masks"), None),
-                |told, step| told.when(step.expect(holds("/result", mask("hidden")))),
+                |scenario, step| scenario.when(step.expect(holds("/result", mask("hidden")))),
             )
         })
 }
 
 /// Expects the masks of the rule that the request names, although the annotation names another.
-pub(super) fn named_beside_annotation() -> Scenario {
+pub(super) fn named_overriding_annotation() -> Scenario {
     scenario()
         .given(policy(&format!(
             "{MASKS}\n\n{OTHER_MASKS}\n\n{ANNOTATION}{RED}"
         )))
         .each(
             for_each_target("include", Some("data.{ns}.others"), None),
-            |told, step| {
-                told.when(
+            |scenario, step| {
+                scenario.when(
                     step.expect(holds("/result", mask("other")))
                         .expect(without("hidden")),
                 )
@@ -111,8 +111,8 @@ pub(super) fn named_beside_annotation() -> Scenario {
 pub(super) fn annotated() -> Scenario {
     scenario()
         .given(policy(&format!("{MASKS}\n\n{ANNOTATION}{RED}")))
-        .each(for_each_target("include", None, None), |told, step| {
-            told.when(step.expect(holds("/result", mask("hidden"))))
+        .each(for_each_target("include", None, None), |scenario, step| {
+            scenario.when(step.expect(holds("/result", mask("hidden"))))
         })
         .when(
             mapped(SQLITE, json!({"sqlite": {"fruits": {"colour": "shade"}}}))

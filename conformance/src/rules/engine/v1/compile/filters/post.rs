@@ -15,7 +15,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("input-in-partial-evaluation", || {
         let owner = |name: &str, rows: &[&'static str]| {
             let body = json!({"input": {"user": name}, "unknowns": ["input.fruits"]});
-            asked("include", ALL.accept, body).expect(ALL.rows(QUERY, &fruits(), rows))
+            filter_request("include", ALL.accept, body).expect(ALL.rows(QUERY, &fruits(), rows))
         };
         scenario()
             .given(policy("include if input.fruits.owner == input.user"))
@@ -53,7 +53,7 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .given(policy(RED))
             .when(filter("include", ALL).expect(ALL.red_rows(&fruits())))
-            .when(asked("include", ALL.accept, empty).expect(ALL.red_rows(&fruits())))
+            .when(filter_request("include", ALL.accept, empty).expect(ALL.red_rows(&fruits())))
     }),
     Rule::new("disable-inlining-is-list", || {
         // The filter does not use these rules: without inlining, it might need unsupported
@@ -62,7 +62,7 @@ pub(crate) const RULES: &[Rule] = &[
         let body = json!({"unknowns": ["input.fruits"], "options": options});
         scenario()
             .given(policy(&format!("{RED}\n\nother := 1\n\nanother := 2")))
-            .when(asked("include", ALL.accept, body).expect(ALL.red_rows(&fruits())))
+            .when(filter_request("include", ALL.accept, body).expect(ALL.red_rows(&fruits())))
             .when(all_select(
                 together("include", columns(), options),
                 &TOGETHER,
@@ -73,7 +73,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("mask-rule", masks::named),
     Rule::new(
         "mask-rule-overrides-annotation",
-        masks::named_beside_annotation,
+        masks::named_overriding_annotation,
     ),
     Rule::new("mask-rule-annotation", masks::annotated),
     Rule::new("target-dialects-select-targets", || {
@@ -95,8 +95,8 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("target-dialects-required-for-multitarget", || {
         let without = |options: Value| {
             let body = json!({"unknowns": ["input.fruits"], "options": options});
-            let step =
-                asked("include", MULTITARGET, body).off_contract("`targetDialects` is left out");
+            let step = filter_request("include", MULTITARGET, body)
+                .off_contract("`targetDialects` is left out");
             no_condition_for_any(step.expect(error()))
         };
         scenario()
@@ -112,7 +112,7 @@ pub(crate) const RULES: &[Rule] = &[
         });
         scenario()
             .given(policy(RED))
-            .when(asked("include", SQLITE.accept, body).expect(SQLITE.red_rows(&fruits())))
+            .when(filter_request("include", SQLITE.accept, body).expect(SQLITE.red_rows(&fruits())))
     }),
     Rule::new("dialect-ucast-all", || {
         multitarget(ALL, "/result/ucast/query")
@@ -145,8 +145,8 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("mapping-aliases-table", mappings::alias),
     Rule::new("unknowns-are-unknown", || {
         let body = |unknowns: &[&str]| {
-            let given = json!({"fruits": {"colour": "yellow", "price": 1}});
-            json!({"input": given, "unknowns": unknowns})
+            let input = json!({"fruits": {"colour": "yellow", "price": 1}});
+            json!({"input": input, "unknowns": unknowns})
         };
         let columns = [
             "input.fruits.owner",
@@ -160,7 +160,7 @@ pub(crate) const RULES: &[Rule] = &[
             .each([&["input.fruits"][..], &columns], |scenario, unknowns| {
                 scenario
                     .when(
-                        asked("include", ALL.accept, body(unknowns)).expect(ALL.rows(
+                        filter_request("include", ALL.accept, body(unknowns)).expect(ALL.rows(
                             QUERY,
                             &fruits(),
                             cheap_and_red,
@@ -174,7 +174,7 @@ pub(crate) const RULES: &[Rule] = &[
                     ))
             })
             .when(
-                asked("include", ALL.accept, body(&["input.fruits.colour"]))
+                filter_request("include", ALL.accept, body(&["input.fruits.colour"]))
                     .expect(ALL.red_rows(&fruits())),
             )
     }),
@@ -182,13 +182,19 @@ pub(crate) const RULES: &[Rule] = &[
         let all = ["apple", "banana", "cherry", "durian"];
         let colour = |colour: &str, rows: &[&'static str]| {
             let body = json!({"input": {"fruits": {"colour": colour}}});
-            asked("include", ALL.accept, body).expect(ALL.rows(QUERY, &fruits(), rows))
+            filter_request("include", ALL.accept, body).expect(ALL.rows(QUERY, &fruits(), rows))
         };
         scenario()
             .given(policy(RED))
             .when(colour("red", &all))
             .when(colour("yellow", &[]))
-            .when(asked("include", ALL.accept, json!({})).expect(ALL.rows(QUERY, &fruits(), &[])))
+            .when(
+                filter_request("include", ALL.accept, json!({})).expect(ALL.rows(
+                    QUERY,
+                    &fruits(),
+                    &[],
+                )),
+            )
             .when(all_select(
                 together(
                     "include",
@@ -212,18 +218,18 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .given(policy(&format!("{ANNOTATION}{RED}\n\n{MASKS}")))
             .when(
-                asked("include", ALL.accept, json!({"unknowns": []}))
+                filter_request("include", ALL.accept, json!({"unknowns": []}))
                     .expect(status())
                     .expect(body()),
             )
     }),
     Rule::new("unknown-dialect", || {
-        let body_of = json!({
+        let request_body = json!({
             "unknowns": ["input.fruits"],
             "options": {"targetDialects": ["sql+oracle"]},
         });
         scenario().given(policy(RED)).when(
-            asked("include", MULTITARGET, body_of)
+            filter_request("include", MULTITARGET, request_body)
                 .off_contract("the dialect is not one that the document names")
                 .expect(status())
                 .expect(body()),
@@ -231,7 +237,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("missing-mask-rule", || {
         scenario().given(policy(RED)).when(
-            asked("include", ALL.accept, masked_by("data.{ns}.masks"))
+            filter_request("include", ALL.accept, masked_by("data.{ns}.masks"))
                 .expect(status())
                 .expect(body()),
         )
@@ -293,9 +299,9 @@ pub(crate) const RULES: &[Rule] = &[
                      application/vnd.engine.ucast.linq+json";
         scenario()
             .given(policy(RED))
-            .each([known, "*/*"], |told, accept| {
-                told.when(
-                    asked("include", accept, json!({"unknowns": ["input.fruits"]}))
+            .each([known, "*/*"], |scenario, accept| {
+                scenario.when(
+                    filter_request("include", accept, json!({"unknowns": ["input.fruits"]}))
                         .off_contract("the Accept header selects no single media type")
                         .expect(status())
                         .expect(media_type()),
@@ -305,7 +311,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("not-acceptable", || {
         let columns = json!({"unknowns": ["input.fruits"]});
         scenario().given(policy(RED)).when(
-            asked("include", "text/html", columns)
+            filter_request("include", "text/html", columns)
                 .off_contract("the media type is not one that the document names")
                 .expect(status())
                 .expect(body()),
@@ -366,35 +372,39 @@ pub(crate) const RULES: &[Rule] = &[
             .each(
                 [("include", RED_ROWS), ("cheap", &["apple"])],
                 |scenario, (rule, rows)| {
-                    let told = UCAST.into_iter().chain(SQL).fold(scenario, |told, target| {
-                        let step = asked(rule, target.accept, json!({}));
-                        told.when(step.expect(target.rows(QUERY, &fruits(), rows)))
-                    });
+                    let scenario =
+                        UCAST
+                            .into_iter()
+                            .chain(SQL)
+                            .fold(scenario, |scenario, target| {
+                                let step = filter_request(rule, target.accept, json!({}));
+                                scenario.when(step.expect(target.rows(QUERY, &fruits(), rows)))
+                            });
                     let step = together(rule, json!({}), json!({}));
-                    told.when(all_select(step, &TOGETHER, &fruits(), rows))
+                    scenario.when(all_select(step, &TOGETHER, &fruits(), rows))
                 },
             )
     }),
     Rule::new("multitarget-ucast", || {
-        beside(
+        multitarget_pair(
             (ALL, "/result/ucast/query"),
             (POSTGRESQL, "/result/postgresql/query"),
         )
     }),
     Rule::new("multitarget-sqlserver", || {
-        beside(
+        multitarget_pair(
             (SQLSERVER, "/result/sqlserver/query"),
             (MYSQL, "/result/mysql/query"),
         )
     }),
     Rule::new("multitarget-mysql", || {
-        beside(
+        multitarget_pair(
             (MYSQL, "/result/mysql/query"),
             (POSTGRESQL, "/result/postgresql/query"),
         )
     }),
     Rule::new("multitarget-postgresql", || {
-        beside(
+        multitarget_pair(
             (POSTGRESQL, "/result/postgresql/query"),
             (SQLSERVER, "/result/sqlserver/query"),
         )
@@ -504,14 +514,14 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 several(&TOGETHER)
                     .expect(success())
-                    .expect(at(SQLSERVER.place()))
-                    .expect(at(MYSQL.place()))
-                    .expect(at(POSTGRESQL.place())),
+                    .expect(at(SQLSERVER.condition_pointer()))
+                    .expect(at(MYSQL.condition_pointer()))
+                    .expect(at(POSTGRESQL.condition_pointer())),
             )
     }),
     Rule::new("ucast-include-is-empty", || {
-        let empty = |place: &str| {
-            let empty = |label, value| alternative(label, [Check::Equals(place.into(), value)]);
+        let empty = |pointer: &str| {
+            let empty = |label, value| alternative(label, [Check::Equals(pointer.into(), value)]);
             either([
                 empty("an empty string", json!("")),
                 empty("an empty object", json!({})),
@@ -521,10 +531,10 @@ pub(crate) const RULES: &[Rule] = &[
             .given(policy(ALWAYS))
             .each(UCAST, |scenario, target| {
                 let alone = filter("include", target).expect(success());
-                let beside = several(&[target, MYSQL]).expect(success());
+                let combined = several(&[target, MYSQL]).expect(success());
                 scenario
                     .when(alone.expect(empty(QUERY)))
-                    .when(beside.expect(empty(target.place())))
+                    .when(combined.expect(empty(target.condition_pointer())))
             })
     }),
 ];
@@ -546,9 +556,9 @@ anonymous if {
 
 /// Expects this of the response for a filter that is never true, for each target.
 fn denied(targets: impl IntoIterator<Item = Target>, expectation: Expectation) -> Scenario {
-    let told = scenario().given(policy(NEVER));
-    told.each(targets, |told, target| {
-        told.when(
+    let scenario = scenario().given(policy(NEVER));
+    scenario.each(targets, |scenario, target| {
+        scenario.when(
             filter("include", target)
                 .expect(success())
                 .expect(expectation.clone()),

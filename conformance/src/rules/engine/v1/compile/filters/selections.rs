@@ -109,45 +109,50 @@ both if {
 ];
 
 /// Requests each rule for each target, which must support it.
-pub(super) fn answered_by_all(targets: &[Target], table: &Table, cases: &[Case]) -> Scenario {
+pub(super) fn all_must_support(targets: &[Target], table: &Table, cases: &[Case]) -> Scenario {
     let start = scenario().given(rules(&[cases]));
     start.each(targets, |scenario, target| {
-        answered(scenario, table, cases, *target)
+        must_support(scenario, table, cases, *target)
     })
 }
 
 /// Requests each rule for each target, which may reject it. The target must support the first plain
 /// rule, which precedes the others, so that rejecting everything is not enough.
-pub(super) fn understood_by_all(
+pub(super) fn all_may_reject(
     targets: &[Target],
     table: &Table,
-    plain: &[Case],
+    required: &[Case],
     cases: &[Case],
 ) -> Scenario {
-    let start = scenario().given(rules(&[plain, cases]));
-    let first = plain.get(..1).unwrap_or_default();
+    let start = scenario().given(rules(&[required, cases]));
+    let first = required.get(..1).unwrap_or_default();
     start.each(targets, |scenario, target| {
-        let start = answered(scenario, table, first, *target);
-        understood(start, table, cases, *target)
+        let start = must_support(scenario, table, first, *target);
+        may_reject(start, table, cases, *target)
     })
 }
 
 /// Requests each rule for one target, which must support it.
-pub(super) fn answered(start: Scenario, table: &Table, cases: &[Case], target: Target) -> Scenario {
-    start.each(cases, |scenario, (name, _, rows)| {
-        scenario.when(filter(name, target).expect(target.rows(QUERY, table, rows)))
-    })
-}
-
-/// Requests each rule for one target, which may reject it.
-pub(super) fn understood(
+pub(super) fn must_support(
     start: Scenario,
     table: &Table,
     cases: &[Case],
     target: Target,
 ) -> Scenario {
     start.each(cases, |scenario, (name, _, rows)| {
-        scenario.when(filter(name, target).expect(target.rows_if_understood(table, rows)))
+        scenario.when(filter(name, target).expect(target.rows(QUERY, table, rows)))
+    })
+}
+
+/// Requests each rule for one target, which may reject it.
+pub(super) fn may_reject(
+    start: Scenario,
+    table: &Table,
+    cases: &[Case],
+    target: Target,
+) -> Scenario {
+    start.each(cases, |scenario, (name, _, rows)| {
+        scenario.when(filter(name, target).expect(target.rows_or_rejection(table, rows)))
     })
 }
 

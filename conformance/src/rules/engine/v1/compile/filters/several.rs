@@ -17,7 +17,7 @@ pub(super) fn together(rule: &str, body: Value, options: Value) -> Step {
 pub(super) fn together_for(targets: &[Target], rule: &str, body: Value, options: Value) -> Step {
     let dialects: Vec<&str> = targets.iter().map(|target| target.dialect).collect();
     let options = with(options, "targetDialects", json!(dialects));
-    asked(rule, MULTITARGET, with(body, "options", options))
+    filter_request(rule, MULTITARGET, with(body, "options", options))
 }
 
 /// A request body with the table's columns as unknowns.
@@ -37,7 +37,10 @@ pub(super) fn multitarget(target: Target, pointer: &'static str) -> Scenario {
 
 /// Requests the filters for two targets in one response. Each must be under the target's key and in
 /// its language: the languages escape the compared string differently.
-pub(super) fn beside(first: (Target, &'static str), second: (Target, &'static str)) -> Scenario {
+pub(super) fn multitarget_pair(
+    first: (Target, &'static str),
+    second: (Target, &'static str),
+) -> Scenario {
     let table = Table::new(
         "fruits",
         json!({
@@ -68,7 +71,7 @@ pub(super) fn all_select(
     rows: &[&'static str],
 ) -> Step {
     targets.iter().fold(step, |step, target| {
-        step.expect(target.rows(target.place(), table, rows))
+        step.expect(target.rows(target.condition_pointer(), table, rows))
     })
 }
 
@@ -83,7 +86,7 @@ pub(super) fn no_condition_for_any(step: Step) -> Step {
 
 impl Target {
     /// Pointer to the target's condition in a response for several targets.
-    pub(super) fn place(self) -> &'static str {
+    pub(super) fn condition_pointer(self) -> &'static str {
         match self.language {
             Language::Ucast => "/result/ucast/query",
             Language::Sqlserver => "/result/sqlserver/query",

@@ -124,11 +124,7 @@ impl Target {
     }
 
     /// Expects that the filter selects these rows, or that the target rejects the rule.
-    pub(super) fn rows_if_understood(
-        self,
-        table: &Table,
-        expected: &[&'static str],
-    ) -> Expectation {
+    pub(super) fn rows_or_rejection(self, table: &Table, expected: &[&'static str]) -> Expectation {
         let found = Rows::of(self.language, QUERY, table);
         let unless: &[Unless] = match self.language {
             Language::Ucast | Language::Sqlite => &[Unless::Refused],
@@ -140,11 +136,11 @@ impl Target {
 
 /// A request for the filter of a rule of the scenario's package, with its columns unknown.
 pub(crate) fn filter(rule: &str, target: Target) -> Step {
-    asked(rule, target.accept, json!({"unknowns": ["input.fruits"]}))
+    filter_request(rule, target.accept, json!({"unknowns": ["input.fruits"]}))
 }
 
 /// A request for a filter, with this body.
-pub(super) fn asked(rule: &str, accept: &'static str, body: Value) -> Step {
+pub(super) fn filter_request(rule: &str, accept: &'static str, body: Value) -> Step {
     post(format!("/v1/compile/{{ns}}/{rule}"))
         .header("Accept", accept)
         .json(body)
@@ -154,7 +150,7 @@ pub(super) fn asked(rule: &str, accept: &'static str, body: Value) -> Step {
 pub(super) fn several(targets: &[Target]) -> Step {
     let dialects: Vec<&str> = targets.iter().map(|target| target.dialect).collect();
     let body = json!({"unknowns": ["input.fruits"], "options": {"targetDialects": dialects}});
-    asked("include", MULTITARGET, body)
+    filter_request("include", MULTITARGET, body)
 }
 
 /// A request for a filter with other names of tables and columns.
@@ -163,5 +159,5 @@ pub(super) fn mapped(target: Target, mappings: Value) -> Step {
         "unknowns": ["input.fruits"],
         "options": {"targetSQLTableMappings": mappings},
     });
-    asked("include", target.accept, body)
+    filter_request("include", target.accept, body)
 }

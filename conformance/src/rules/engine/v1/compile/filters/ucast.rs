@@ -5,7 +5,7 @@ use super::tables::*;
 use crate::scenario::*;
 
 /// A comparison that a target must support: only then may it reject others.
-const PLAIN: &[Case] = &[(
+const REQUIRED: &[Case] = &[(
     "is_yellow",
     r#"input.fruits.colour == "yellow""#,
     &["banana"],
@@ -115,42 +115,42 @@ const PARTS_OF_TEXTS: &[Case] = &[
 ];
 
 pub(super) fn comparisons() -> Scenario {
-    answered_by_all(&UCAST, &fruits(), COMPARISONS)
+    all_must_support(&UCAST, &fruits(), COMPARISONS)
 }
 
 pub(super) fn null() -> Scenario {
-    answered_by_all(&UCAST, &fruits(), COMPARISONS_WITH_NULL)
+    all_must_support(&UCAST, &fruits(), COMPARISONS_WITH_NULL)
 }
 
 pub(super) fn booleans() -> Scenario {
-    answered_by_all(&UCAST, &falsy(), COMPARISONS_WITH_BOOLEANS)
+    all_must_support(&UCAST, &falsy(), COMPARISONS_WITH_BOOLEANS)
 }
 
 pub(super) fn zero() -> Scenario {
-    answered_by_all(&UCAST, &falsy(), COMPARISONS_WITH_ZERO)
+    all_must_support(&UCAST, &falsy(), COMPARISONS_WITH_ZERO)
 }
 
 pub(super) fn empty_text() -> Scenario {
-    answered_by_all(&UCAST, &falsy(), COMPARISONS_WITH_EMPTY_TEXT)
+    all_must_support(&UCAST, &falsy(), COMPARISONS_WITH_EMPTY_TEXT)
 }
 
 pub(super) fn joined_conditions() -> Scenario {
-    answered_by_all(&UCAST, &fruits(), JOINED)
+    all_must_support(&UCAST, &fruits(), JOINED)
 }
 
 pub(super) fn negation() -> Scenario {
-    understood_by_all(&UCAST, &fruits(), PLAIN, NEGATIONS)
+    all_may_reject(&UCAST, &fruits(), REQUIRED, NEGATIONS)
 }
 
 pub(super) fn lists() -> Scenario {
-    let start = scenario().given(rules(&[PLAIN, LISTS, LISTS_OF_FALSY]));
+    let start = scenario().given(rules(&[REQUIRED, LISTS, LISTS_OF_FALSY]));
     start.each(UCAST, |scenario, target| {
-        let start = answered(scenario, &fruits(), PLAIN, target);
-        let start = understood(start, &fruits(), LISTS, target);
-        understood(start, &falsy(), LISTS_OF_FALSY, target)
+        let start = must_support(scenario, &fruits(), REQUIRED, target);
+        let start = may_reject(start, &fruits(), LISTS, target);
+        may_reject(start, &falsy(), LISTS_OF_FALSY, target)
     })
 }
 
 pub(super) fn parts_of_texts() -> Scenario {
-    understood_by_all(&UCAST, &colours(), PLAIN, PARTS_OF_TEXTS)
+    all_may_reject(&UCAST, &colours(), REQUIRED, PARTS_OF_TEXTS)
 }

@@ -46,7 +46,7 @@ pub(super) struct Environment {
 pub(super) struct BuiltFiles {
     pub(super) bundles: Bundles,
     /// Statuses of bundles that were not built, or the reason why the control plane did not start.
-    pub(super) why: String,
+    pub(super) failures: String,
 }
 
 impl Environment {
@@ -67,7 +67,7 @@ impl Environment {
     ///
     /// # Errors
     /// When a step before the start fails, or the control plane stops responding.
-    pub(super) async fn play(
+    pub(super) async fn build(
         &self,
         example: &Example,
         folder: &Path,
@@ -90,7 +90,7 @@ impl Environment {
             Ok(plane) => plane,
             Err(refused) => {
                 return Ok(BuiltFiles {
-                    why: refused.to_string(),
+                    failures: refused.to_string(),
                     ..BuiltFiles::default()
                 });
             }
@@ -99,11 +99,11 @@ impl Environment {
         for (path, text) in &example.puts {
             let address = format!("{base}{path}");
             let put = self.client.put(&address).body(text.clone());
-            self.ask(&address, put).await?;
+            self.request_until_ok(&address, put).await?;
         }
-        let made = self.made(&base, folder).await;
+        let built = self.built_files(&base, folder).await;
         drop(plane);
-        made
+        built
     }
 
     /// Executes the steps before the start of the control plane; returns the environment variables
@@ -133,10 +133,10 @@ impl Environment {
                         .envs(&environment);
                     let done = command
                         .output()
-                        .map_err(|why| format!("{program}: {why}"))?;
+                        .map_err(|error| format!("{program}: {error}"))?;
                     if !done.status.success() {
-                        let said = String::from_utf8_lossy(&done.stderr).into_owned();
-                        return Err(format!("{}: {said}", words.join(" ")).into());
+                        let stderr = String::from_utf8_lossy(&done.stderr).into_owned();
+                        return Err(format!("{}: {stderr}", words.join(" ")).into());
                     }
                 }
             }
@@ -172,8 +172,8 @@ impl Environment {
     }
 
     /// Waits until each bundle was built or has failed; returns the names of the built files.
-    async fn made(&self, base: &str, folder: &Path) -> Result<BuiltFiles, Box<dyn Error>> {
-        let mut made = BuiltFiles::default();
+    async fn built_files(&self, base: &str, folder: &Path) -> Result<BuiltFiles, Box<dyn Error>> {
+        let mut built = BuiltFiles::default();
         let listed = self.get(&format!("{base}/v1/bundles")).await?;
         for bundle in listed
             .pointer("/result")
@@ -191,23 +191,28 @@ impl Environment {
                 .await?;
             let file = folder.join(path);
             if file.is_file() {
-                made.bundles.insert(path.to_owned(), names(&file)?);
+                built.bundles.insert(path.to_owned(), names(&file)?);
             } else {
                 // Writing to a string does not fail.
-                let _ = writeln!(made.why, "{name}: {status}");
+                let _ = writeln!(built.failures, "{name}: {status}");
             }
         }
-        Ok(made)
+        Ok(built)
     }
 
     async fn get(&self, address: &str) -> Result<Value, Box<dyn Error>> {
-        self.ask(address, self.client.get(address)).await
+        self.request_until_ok(address, self.client.get(address))
+            .await
     }
 
     /// Repeats a request until it succeeds. OPA Control Plane responds with 500 or 401 while it
     /// writes to its database, and a build has no status before it ends.
-    async fn ask(&self, address: &str, request: RequestBuilder) -> Result<Value, Box<dyn Error>> {
-        let begun = Instant::now();
+    async fn request_until_ok(
+        &self,
+        address: &str,
+        request: RequestBuilder,
+    ) -> Result<Value, Box<dyn Error>> {
+        let start = Instant::now();
         let request = request.bearer_auth(KEY).build()?;
         loop {
             let again = request
@@ -219,7 +224,7 @@ impl Environment {
             if status.is_success() {
                 return Ok(serde_json::from_str(&text)?);
             }
-            if begun.elapsed() > HANG_LIMIT {
+            if start.elapsed() > HANG_LIMIT {
                 return Err(format!("{address}: {status} {text}").into());
             }
             tokio::time::sleep(GLANCE).await;
