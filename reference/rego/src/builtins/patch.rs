@@ -58,6 +58,15 @@ fn apply(call: &Call<'_>, document: &mut Option<Value>, operation: &Object) -> R
             let value = found(document.as_ref(), &from)?.clone();
             if name == "move" {
                 remove(document, &from)?;
+                // In an array, the path leads to another element once the value is removed.
+                let parent = from.split_last().map(|(_, parent)| parent);
+                let parent = parent.and_then(|parent| found(document.as_ref(), parent).ok());
+                if path.len() > from.len()
+                    && path.starts_with(&from)
+                    && parent.is_some_and(|parent| parent.as_array().is_some())
+                {
+                    return refuse("a value cannot be moved into itself");
+                }
             }
             // Repeatedly copying a document into itself multiplies its nodes.
             call.unfold([&value])?;

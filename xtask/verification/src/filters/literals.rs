@@ -394,7 +394,9 @@ impl<'s> Servers<'s> {
                 session.select(setting.before)??;
                 queries.iter().map(|query| session.select(query)).collect()
             }
-            (MySql, _, Some(server)) => server.select(setting.encoding, setting.before, queries),
+            (MySql, _, Some(server)) => {
+                server.select_with(setting.encoding, setting.before, queries)
+            }
             (Sqlite, ..) => sqlite(queries),
             _ => Err("no server of this kind is run".into()),
         }

@@ -25,6 +25,7 @@ pub(super) enum Kind {
     TrailingBackslash,
     ClosingGroup,
     TooDeep,
+    TooLarge,
 }
 
 impl Kind {
@@ -52,6 +53,7 @@ impl fmt::Display for Kind {
             Self::TrailingBackslash => "trailing backslash at end of expression",
             Self::ClosingGroup => "unexpected )",
             Self::TooDeep => "expression nests too deeply",
+            Self::TooLarge => "expression too large",
         })
     }
 }

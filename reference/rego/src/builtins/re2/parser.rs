@@ -12,6 +12,9 @@ pub(super) const MAX_COUNT: u32 = 1000;
 /// Maximum nesting depth of groups.
 pub(super) const MAX_DEPTH: usize = 1000;
 
+/// Maximum number of instructions of a compiled expression in Go: 128 MiB of 40 bytes each.
+pub(super) const MAX_SIZE: u64 = (128 << 20) / 40;
+
 /// Parses an expression from left to right.
 #[derive(Debug)]
 pub(super) struct Parser<'t> {
@@ -35,6 +38,8 @@ struct Group {
     alternatives: Vec<Hir>,
     /// Maximum product of nested counted repetitions in the completed alternatives.
     count: u32,
+    /// Number of instructions of the completed alternatives.
+    size: u64,
     parts: Vec<Part>,
 }
 
@@ -44,6 +49,8 @@ struct Part {
     meaning: Hir,
     /// Maximum product of nested counted repetitions in the part.
     count: u32,
+    /// Estimated number of instructions in Go, which decides whether the expression is too large.
+    size: u64,
 }
 
 /// Repetition operator.
@@ -55,12 +62,35 @@ struct Operator {
     is_counted: bool,
 }
 
+impl Operator {
+    /// Number of instructions of the repetition of a part of this size.
+    fn size(self, part: u64) -> u64 {
+        let (minimum, maximum) = (u64::from(self.minimum), self.maximum.map(u64::from));
+        let size = match maximum {
+            // `x*`.
+            None if minimum == 0 => part.saturating_add(2),
+            // `x{2,}`, as `xx+`.
+            None => part.saturating_mul(minimum).saturating_add(1),
+            // `x{2,4}`, as `xx(x(x)?)?`.
+            Some(maximum) => part
+                .saturating_mul(maximum)
+                .saturating_add(maximum - minimum),
+        };
+        size.max(1)
+    }
+}
+
 impl Group {
     /// Completes an alternative.
     fn end_alternative(&mut self) {
         let parts = std::mem::take(&mut self.parts);
         let counts = parts.iter().map(|part| part.count);
         self.count = counts.fold(self.count, u32::max);
+        let sizes = parts.iter().map(|part| part.size);
+        let size = sizes.fold(0, u64::saturating_add).max(1);
+        // Each further alternative takes a branch.
+        let branch = u64::from(!self.alternatives.is_empty());
+        self.size = self.size.saturating_add(size).saturating_add(branch);
         let parts = parts.into_iter().map(|part| part.meaning);
         self.alternatives.push(Hir::concat(parts.collect()));
     }
@@ -108,6 +138,7 @@ impl<'t> Parser<'t> {
             return Err(Kind::OpenGroup.at(self.pattern));
         }
         self.group.end_alternative();
+        self.check_size(self.group.size)?;
         Ok(Parsed {
             meaning: Hir::alternation(self.group.alternatives),
             names: self.names,
@@ -147,7 +178,11 @@ impl<'t> Parser<'t> {
     }
 
     fn push(&mut self, meaning: Hir) {
-        self.group.parts.push(Part { meaning, count: 1 });
+        self.group.parts.push(Part {
+            meaning,
+            count: 1,
+            size: 1,
+        });
     }
 
     fn push_class(&mut self, class: ClassUnicode) {
@@ -221,8 +256,16 @@ impl<'t> Parser<'t> {
             }),
             None => meaning,
         };
-        let count = group.count.max(1);
-        self.group.parts.push(Part { meaning, count });
+        let size = match group.number {
+            Some(_) => group.size.saturating_add(2),
+            None => group.size,
+        };
+        self.check_size(size)?;
+        self.group.parts.push(Part {
+            meaning,
+            count: group.count.max(1),
+            size,
+        });
         Ok(())
     }
 
@@ -248,9 +291,16 @@ impl<'t> Parser<'t> {
         if let Some(before) = before {
             return Err(Kind::NestedRepetition.at(escape::part(before, self.rest)));
         }
-        let Some(Part { meaning, count }) = self.group.parts.pop() else {
+        let Some(Part {
+            meaning,
+            count,
+            size,
+        }) = self.group.parts.pop()
+        else {
             return Err(Kind::NothingToRepeat.at(escape::part(at, self.rest)));
         };
+        let size = operator.size(size);
+        self.check_size(size)?;
         let count = match operator.maximum {
             // Parts that are repeated zero times are not counted.
             Some(0) => 1,
@@ -266,8 +316,19 @@ impl<'t> Parser<'t> {
             greedy: is_greedy,
             sub: Box::new(meaning),
         });
-        self.group.parts.push(Part { meaning, count });
+        self.group.parts.push(Part {
+            meaning,
+            count,
+            size,
+        });
         Ok(at)
+    }
+
+    fn check_size(&self, size: u64) -> Result<(), ParseError> {
+        if size > MAX_SIZE {
+            return Err(Kind::TooLarge.at(self.pattern));
+        }
+        Ok(())
     }
 
     /// Parses an escape.

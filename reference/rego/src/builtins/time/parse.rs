@@ -16,8 +16,10 @@ struct ParsedFields {
     minute: i64,
     second: i64,
     nanosecond: i64,
-    /// Whether AM or PM was given; true for PM.
-    half: Option<bool>,
+    /// Whether AM was given. A layout may contain both halves.
+    is_morning: bool,
+    /// Whether PM was given, which takes precedence.
+    is_evening: bool,
     /// UTC offset in seconds; of several offsets the last.
     offset: i64,
     /// Whether `Z` or `UTC` was given, which takes precedence over any offset.
@@ -228,11 +230,11 @@ impl ParsedFields {
             Part::Half { upper } => {
                 let (half, rest) = text.split_at_checked(2).ok_or(Wrong::Other)?;
                 let (morning, evening) = if upper { ("AM", "PM") } else { ("am", "pm") };
-                self.half = match half {
-                    _ if half == evening => Some(true),
-                    _ if half == morning => Some(false),
+                match half {
+                    _ if half == evening => self.is_evening = true,
+                    _ if half == morning => self.is_morning = true,
                     _ => return Err(Wrong::Other),
-                };
+                }
                 rest
             }
             Part::ZoneName => {
@@ -336,6 +338,9 @@ impl ParsedFields {
 
     /// Parses the abbreviation of a zone, which does not affect the time.
     fn zone(text: &str) -> Result<&str, Wrong> {
+        if text.len() < 3 {
+            return Err(Wrong::Other);
+        }
         for name in ["UTC", "ChST", "MeST"] {
             if let Some(rest) = text.strip_prefix(name) {
                 return Ok(rest);
@@ -374,10 +379,10 @@ impl ParsedFields {
     /// Returns the nanoseconds since 1970, if they are in range.
     fn time(self) -> Result<Option<i64>, &'static str> {
         let mut hour = self.hour;
-        match self.half {
-            Some(true) if hour < 12 => hour += 12,
-            Some(false) if hour == 12 => hour = 0,
-            _ => {}
+        if self.is_evening && hour < 12 {
+            hour += 12;
+        } else if self.is_morning && hour == 12 {
+            hour = 0;
         }
         let small = |number: i64| u32::try_from(number).unwrap_or(0);
         let date = self.date()?;
