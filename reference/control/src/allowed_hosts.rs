@@ -130,6 +130,8 @@ fn literal(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
     #[test]
@@ -175,26 +177,23 @@ mod tests {
             assert_eq!(allowed, expected, "{patterns:?} {host} {port:?}");
         }
     }
-    #[test]
-    fn hosts_have_one_form() {
-        for (host, expected) in [
-            ("A.example.", "a.example"),
-            ("127.9.9.9", "localhost"),
-            ("0.0.0.0", "localhost"),
-            ("[::]", "localhost"),
-            ("::1", "localhost"),
-            ("[::ffff:0:0]", "localhost"),
-            ("[64:ff9b::7f00:1]", "localhost"),
-            ("[64:ff9b:1::7f00:1]", "localhost"),
-            ("[::ffff:0:7f00:1]", "localhost"),
-            ("[::7f00:1]", "localhost"),
-            ("ip6-localhost", "localhost"),
-            ("x.localhost", "localhost"),
-            ("[64:ff9b::808:808]", "8.8.8.8"),
-            ("[FD00::1]", "[fd00::1]"),
-            ("localhost.example", "localhost.example"),
-        ] {
-            assert_eq!(canonical(host), expected, "{host}");
-        }
+    #[rstest]
+    #[case::name("A.example.", "a.example")]
+    #[case::loopback_network("127.9.9.9", "localhost")]
+    #[case::unspecified_v4("0.0.0.0", "localhost")]
+    #[case::unspecified_v6("[::]", "localhost")]
+    #[case::loopback_v6("::1", "localhost")]
+    #[case::mapped("[::ffff:0:0]", "localhost")]
+    #[case::translated("[64:ff9b::7f00:1]", "localhost")]
+    #[case::local_translated("[64:ff9b:1::7f00:1]", "localhost")]
+    #[case::translated_by_the_network("[::ffff:0:7f00:1]", "localhost")]
+    #[case::compatible("[::7f00:1]", "localhost")]
+    #[case::localhost_name("ip6-localhost", "localhost")]
+    #[case::below_localhost("x.localhost", "localhost")]
+    #[case::translated_public("[64:ff9b::808:808]", "8.8.8.8")]
+    #[case::address_v6("[FD00::1]", "[fd00::1]")]
+    #[case::localhost_as_a_label("localhost.example", "localhost.example")]
+    fn hosts_have_one_form(#[case] host: &str, #[case] expected: &str) {
+        assert_eq!(canonical(host), expected);
     }
 }

@@ -303,29 +303,32 @@ const HANG_LIMIT: std::time::Duration = std::time::Duration::from_secs(120);
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
+    use rstest::rstest;
 
     use super::{QUICK_BODY, find_route, is_quick};
     use http_server::Request;
 
-    #[test]
-    fn threads_of_connections_answer_what_is_quick() {
-        for (method, path, length, quick) in [
-            ("GET", "/v1/bundles/b", 0, true),
-            ("PUT", "/v1/bundles/b", QUICK_BODY, true),
-            ("DELETE", "/v1/sources/s", 0, true),
-            ("PUT", "/v1/sources/s/data/d", 3, true),
-            ("PUT", "/v1/bundles/b", QUICK_BODY + 1, false),
-            ("GET", "/v1/bundles/b?pretty", 0, false),
-            ("GET", "/v1/bundles?limit=100", 0, false),
-            ("GET", "/v1/secrets", 0, false),
-            ("POST", "/v1/bundles/b", 0, false),
-            ("GET", "/v1/none", 0, false),
-        ] {
-            let body = Bytes::from(vec![b' '; length]);
-            let request = http::Request::builder().method(method).uri(path).body(body);
-            let request = request.map(Request::from).ok();
-            let found = request.map(|request| is_quick(&request, &find_route(&request, "")));
-            assert_eq!(found, Some(quick), "{method} {path}, {length} bytes");
-        }
+    #[rstest]
+    #[case::get("GET", "/v1/bundles/b", 0, true)]
+    #[case::put("PUT", "/v1/bundles/b", QUICK_BODY, true)]
+    #[case::delete("DELETE", "/v1/sources/s", 0, true)]
+    #[case::put_document("PUT", "/v1/sources/s/data/d", 3, true)]
+    #[case::long_body("PUT", "/v1/bundles/b", QUICK_BODY + 1, false)]
+    #[case::query("GET", "/v1/bundles/b?pretty", 0, false)]
+    #[case::list("GET", "/v1/bundles?limit=100", 0, false)]
+    #[case::list_without_query("GET", "/v1/secrets", 0, false)]
+    #[case::post("POST", "/v1/bundles/b", 0, false)]
+    #[case::unknown("GET", "/v1/none", 0, false)]
+    fn threads_of_connections_answer_what_is_quick(
+        #[case] method: &str,
+        #[case] path: &str,
+        #[case] length: usize,
+        #[case] quick: bool,
+    ) {
+        let body = Bytes::from(vec![b' '; length]);
+        let request = http::Request::builder().method(method).uri(path).body(body);
+        let request = request.map(Request::from).ok();
+        let found = request.map(|request| is_quick(&request, &find_route(&request, "")));
+        assert_eq!(found, Some(quick));
     }
 }

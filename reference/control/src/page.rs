@@ -96,26 +96,25 @@ fn check(kind: Kind, id: i64) -> [u8; CHECK_BYTES] {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn limits() {
-        for (text, expected) in [
-            ("1", Some(1)),
-            ("+7", Some(7)),
-            ("100", Some(100)),
-            ("101", Some(100)),
-            ("99999999999999999999999", Some(100)),
-            ("0", None),
-            ("-1", None),
-            ("1.5", None),
-            ("abc", None),
-            ("+", None),
-            ("1e2", None),
-            (" 1", None),
-        ] {
-            assert_eq!(limit(text).ok(), expected, "`{text}`");
-        }
+    #[rstest]
+    #[case::one("1", Some(1))]
+    #[case::plus_sign("+7", Some(7))]
+    #[case::most("100", Some(100))]
+    #[case::more_than_most("101", Some(100))]
+    #[case::far_more_than_most("99999999999999999999999", Some(100))]
+    #[case::zero("0", None)]
+    #[case::minus_sign("-1", None)]
+    #[case::fraction("1.5", None)]
+    #[case::letters("abc", None)]
+    #[case::only_a_sign("+", None)]
+    #[case::exponent("1e2", None)]
+    #[case::space(" 1", None)]
+    fn limits(#[case] text: &str, #[case] expected: Option<u32>) {
+        assert_eq!(limit(text).ok(), expected);
     }
 
     #[test]

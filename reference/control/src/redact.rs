@@ -123,47 +123,46 @@ fn hide(message: &mut String, value: &Value) {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
     use zeroize::Zeroizing;
 
     use super::*;
 
-    #[test]
-    fn addresses_have_no_secrets() {
-        for (message, expected) in [
-            (
-                "git: error sending request for url (https://h:1/a/p.git?token=a)b/info/refs?x=y): no",
-                "git: error sending request for url (https://h:1/a/p.git?***): no",
-            ),
-            (
-                "`https://TOKEN@h/x` and http://u:p@w@h",
-                "`https://***@h/x` and http://***@h",
-            ),
-            (
-                "ssh://git@h/x or ssh://git:p@h/x#f",
-                "ssh://git@h/x or ssh://***@h/x#***",
-            ),
-            ("https://h?a", "https://h?***"),
-            ("https://h/a://b?c\nd?e", "https://h/a://b?***\nd?e"),
-            ("is it? file:///a/b :// ?", "is it? file:///a/b :// ?"),
-        ] {
-            assert_eq!(redact(message.to_owned(), std::iter::empty()), expected);
-        }
+    #[rstest]
+    #[case::query(
+        "git: error sending request for url (https://h:1/a/p.git?token=a)b/info/refs?x=y): no",
+        "git: error sending request for url (https://h:1/a/p.git?***): no"
+    )]
+    #[case::user_and_password(
+        "`https://TOKEN@h/x` and http://u:p@w@h",
+        "`https://***@h/x` and http://***@h"
+    )]
+    #[case::user_of_ssh_and_fragment(
+        "ssh://git@h/x or ssh://git:p@h/x#f",
+        "ssh://git@h/x or ssh://***@h/x#***"
+    )]
+    #[case::short("https://h?a", "https://h?***")]
+    #[case::line_break("https://h/a://b?c\nd?e", "https://h/a://b?***\nd?e")]
+    #[case::no_address("is it? file:///a/b :// ?", "is it? file:///a/b :// ?")]
+    fn addresses_have_no_secrets(#[case] message: &str, #[case] expected: &str) {
+        assert_eq!(redact(message.to_owned(), std::iter::empty()), expected);
     }
 
-    #[test]
-    fn secrets_are_hidden_and_messages_are_short() {
+    #[rstest]
+    #[case::type_and_user("basic_auth of ann failed", "basic_auth of ann failed")]
+    #[case::password("password `hush hush` is wrong", "password `***` is wrong")]
+    #[case::line_of_a_header("at line two: no", "at ***: no")]
+    #[case::empty("", "")]
+    fn secrets_are_hidden(#[case] message: &str, #[case] expected: &str) {
         let secret = r#"{"type":"basic_auth","username":"ann","password":"hush hush",
             "headers":{"x":["line one\nline two"]}}"#;
         let secret = Secret::opened(Zeroizing::new(secret.into()));
-        for (message, expected) in [
-            ("basic_auth of ann failed", "basic_auth of ann failed"),
-            ("password `hush hush` is wrong", "password `***` is wrong"),
-            ("at line two: no", "at ***: no"),
-            ("", ""),
-        ] {
-            let redacted = redact(message.to_owned(), [&secret].into_iter());
-            assert_eq!(redacted, expected);
-        }
+        let redacted = redact(message.to_owned(), [&secret].into_iter());
+        assert_eq!(redacted, expected);
+    }
+
+    #[test]
+    fn messages_are_short() {
         let long = "ü".repeat(5000);
         let cut = shorten(&long);
         assert_eq!(cut.chars().count(), MAX_MESSAGE_CHARS + 1);

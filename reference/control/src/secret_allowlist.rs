@@ -68,63 +68,59 @@ impl SecretAllowlist {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
     use zeroize::Zeroizing;
 
     use super::*;
 
-    #[test]
-    fn secrets_go_where_they_may() -> Result<(), Box<dyn std::error::Error>> {
-        for (hosts, over_http, url, expected) in [
-            ("", false, "https://a.example/x", ""),
-            ("", false, "http://a.example/x", "over plain http"),
-            ("", true, "http://a.example/x", ""),
-            (r#""allowed_hosts":null"#, false, "https://a.example", ""),
-            (
-                r#""allowed_hosts":[]"#,
-                true,
-                "https://a.example",
-                "to host `a.example`",
-            ),
-            (
-                r#""allowed_hosts":["*.example"]"#,
-                false,
-                "https://a.example",
-                "",
-            ),
-            (
-                r#""allowed_hosts":["*.example"]"#,
-                false,
-                "http://a.example",
-                "plain http",
-            ),
-            (
-                r#""allowed_hosts":["*.example"]"#,
-                true,
-                "https://a.example.org",
-                "to host",
-            ),
-            (
-                r#""allowed_hosts":["a.example:8443"]"#,
-                false,
-                "https://a.example:8443",
-                "",
-            ),
-            (
-                r#""allowed_hosts":["a.example:8443"]"#,
-                false,
-                "https://a.example",
-                "to host",
-            ),
-        ] {
-            let text = format!("{{{hosts}}}").into_bytes();
-            let secret = Secret::opened(Zeroizing::new(text));
-            let checked =
-                SecretAllowlist::of("k", &secret, over_http)?.check_url(&Url::parse(url)?);
-            let message = checked.err().unwrap_or_default();
-            let is_expected =
-                message.contains(expected) && message.is_empty() == expected.is_empty();
-            assert!(is_expected, "{hosts} {url}: {message}");
-        }
+    #[rstest]
+    #[case::anywhere("", false, "https://a.example/x", "")]
+    #[case::plain_http("", false, "http://a.example/x", "over plain http")]
+    #[case::allowed_plain_http("", true, "http://a.example/x", "")]
+    #[case::null(r#""allowed_hosts":null"#, false, "https://a.example", "")]
+    #[case::no_host(
+        r#""allowed_hosts":[]"#,
+        true,
+        "https://a.example",
+        "to host `a.example`"
+    )]
+    #[case::pattern(r#""allowed_hosts":["*.example"]"#, false, "https://a.example", "")]
+    #[case::pattern_over_plain_http(
+        r#""allowed_hosts":["*.example"]"#,
+        false,
+        "http://a.example",
+        "plain http"
+    )]
+    #[case::other_host(
+        r#""allowed_hosts":["*.example"]"#,
+        true,
+        "https://a.example.org",
+        "to host"
+    )]
+    #[case::port(
+        r#""allowed_hosts":["a.example:8443"]"#,
+        false,
+        "https://a.example:8443",
+        ""
+    )]
+    #[case::other_port(
+        r#""allowed_hosts":["a.example:8443"]"#,
+        false,
+        "https://a.example",
+        "to host"
+    )]
+    fn secrets_go_where_they_may(
+        #[case] hosts: &str,
+        #[case] over_http: bool,
+        #[case] url: &str,
+        #[case] expected: &str,
+    ) -> Result<(), Box<dyn std::error::Error>> {
+        let text = format!("{{{hosts}}}").into_bytes();
+        let secret = Secret::opened(Zeroizing::new(text));
+        let checked = SecretAllowlist::of("k", &secret, over_http)?.check_url(&Url::parse(url)?);
+        let message = checked.err().unwrap_or_default();
+        let is_expected = message.contains(expected) && message.is_empty() == expected.is_empty();
+        assert!(is_expected, "{message}");
         Ok(())
     }
 }

@@ -242,6 +242,8 @@ fn digest(server: &str, steps: &[Vec<u8>]) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
+    use rstest::rstest;
+
     use super::*;
 
     type Tested = Result<(), Box<dyn std::error::Error>>;
@@ -340,24 +342,21 @@ mod tests {
         Ok(())
     }
 
-    #[test]
-    fn a_file_lies_in_folders() -> Tested {
+    #[rstest]
+    #[case::below(r#"{"filesystem":{"path":"a/b/c"}}"#, true)]
+    #[case::other_case(r#"{"filesystem":{"path":"./A//b/c/d"}}"#, true)]
+    #[case::escaped(r#"{"filesystem":{"path":"a%2fb%2fc"}}"#, true)]
+    #[case::same(r#"{"filesystem":{"path":"a/b"}}"#, false)]
+    #[case::longer_name(r#"{"filesystem":{"path":"a/bc/d"}}"#, false)]
+    #[case::absolute(r#"{"filesystem":{"path":"/a/b/c"}}"#, false)]
+    #[case::other_storage(r#"{"aws":{"bucket":"a","key":"b/c","region":"r"}}"#, false)]
+    fn a_file_lies_in_folders(#[case] text: &str, #[case] expected: bool) -> Tested {
         let read = |text: &str| -> Result<LocationDigests, serde_json::Error> {
             Ok(places(&serde_json::from_str(text)?, &[]))
         };
         let outer = read(r#"{"filesystem":{"path":"a/B"}}"#)?;
-        for (text, expected) in [
-            (r#"{"filesystem":{"path":"a/b/c"}}"#, true),
-            (r#"{"filesystem":{"path":"./A//b/c/d"}}"#, true),
-            (r#"{"filesystem":{"path":"a%2fb%2fc"}}"#, true),
-            (r#"{"filesystem":{"path":"a/b"}}"#, false),
-            (r#"{"filesystem":{"path":"a/bc/d"}}"#, false),
-            (r#"{"filesystem":{"path":"/a/b/c"}}"#, false),
-            (r#"{"aws":{"bucket":"a","key":"b/c","region":"r"}}"#, false),
-        ] {
-            let inner = read(text)?;
-            assert_eq!(!inner.folders.is_disjoint(&outer.own), expected, "{text}");
-        }
+        let inner = read(text)?;
+        assert_eq!(!inner.folders.is_disjoint(&outer.own), expected);
         Ok(())
     }
 
@@ -365,67 +364,65 @@ mod tests {
     fn percent_signs_take_time_in_proportion() {
         let deep = format!("%{}41", "25".repeat(1 << 20));
         assert_eq!(decoded(&deep), b"A");
-        for (text, expected) in [
-            ("%", "%"),
-            ("%4", "%4"),
-            ("%zz%41", "%zzA"),
-            ("%%34%31", "A"),
-            ("%2541", "A"),
-        ] {
-            assert_eq!(decoded(text), expected.as_bytes(), "{text}");
-        }
+    }
+
+    #[rstest]
+    #[case::alone("%", "%")]
+    #[case::cut_off("%4", "%4")]
+    #[case::no_digits("%zz%41", "%zzA")]
+    #[case::made_of_escapes("%%34%31", "A")]
+    #[case::twice("%2541", "A")]
+    fn percent_signs_are_decoded(#[case] text: &str, #[case] expected: &str) {
+        assert_eq!(decoded(text), expected.as_bytes());
+    }
+
+    #[rstest]
+    #[case::file(r#"{"filesystem":{"path":"t/ann/x"}}"#, true)]
+    #[case::file_below_a_root(r#"{"filesystem":{"path":"/srv/a/t/ann/x"}}"#, true)]
+    #[case::file_in_folders(r#"{"filesystem":{"path":"./t//ann/d/x"}}"#, true)]
+    #[case::folder_of_the_owner(r#"{"filesystem":{"path":"t/ann"}}"#, false)]
+    #[case::owner_with_a_longer_name(r#"{"filesystem":{"path":"t/anna/x"}}"#, false)]
+    #[case::other_case(r#"{"filesystem":{"path":"T/ann/x"}}"#, false)]
+    #[case::dots(r#"{"filesystem":{"path":"t/ann/../bob/x"}}"#, false)]
+    #[case::escaped_dots(r#"{"filesystem":{"path":"t/ann/%2e%2e/bob/x"}}"#, false)]
+    #[case::escaped_slash(r#"{"filesystem":{"path":"t%2fann/x"}}"#, false)]
+    #[case::other_root(r#"{"filesystem":{"path":"/srv/b/t/ann/x"}}"#, false)]
+    #[case::no_prefix(r#"{"filesystem":{"path":"x"}}"#, false)]
+    #[case::aws(r#"{"aws":{"bucket":"b","key":"/t/ann/x","region":"r"}}"#, true)]
+    #[case::aws_by_url(
+        r#"{"aws":{"bucket":"b","key":"t/ann/x","region":"r","url":"https://s3.r.amazonaws.com/"}}"#,
+        true
+    )]
+    #[case::aws_below_a_path(
+        r#"{"aws":{"bucket":"b","key":"t/ann/x","region":"r","url":"https://s3.r.amazonaws.com/v"}}"#,
+        false
+    )]
+    #[case::aws_bucket_in_the_host(
+        r#"{"aws":{"bucket":"b","key":"t/ann/x","region":"r","url":"https://v.s3.r.amazonaws.com"}}"#,
+        false
+    )]
+    #[case::aws_prefix_as_bucket(r#"{"aws":{"bucket":"t","key":"ann/x","region":"r"}}"#, false)]
+    #[case::gcp(r#"{"gcp":{"bucket":"b","object":"t/ann/x"}}"#, true)]
+    #[case::gcp_of_another(r#"{"gcp":{"bucket":"b","object":"t/bob/x"}}"#, false)]
+    #[case::azure(
+        r#"{"azure":{"account_url":"http://127.0.0.1:1/acc","container":"c","path":"t/ann/x"}}"#,
+        true
+    )]
+    #[case::azure_below_a_path(
+        r#"{"azure":{"account_url":"https://a.example/c/d","container":"c","path":"t/ann/x"}}"#,
+        false
+    )]
+    #[case::no_storage("{}", true)]
+    fn owners_stay_below_their_prefix(#[case] storage: &str, #[case] expected: bool) -> Tested {
+        let roots = [PathBuf::from("/srv/a")];
+        let read: ObjectStorage = serde_json::from_str(storage)?;
+        assert_eq!(is_below(&read, "t", "ann", &roots), expected);
+        Ok(())
     }
 
     #[test]
-    fn owners_stay_below_their_prefix() -> Tested {
+    fn owners_need_no_prefix() -> Tested {
         let roots = [PathBuf::from("/srv/a")];
-        for (storage, expected) in [
-            (r#"{"filesystem":{"path":"t/ann/x"}}"#, true),
-            (r#"{"filesystem":{"path":"/srv/a/t/ann/x"}}"#, true),
-            (r#"{"filesystem":{"path":"./t//ann/d/x"}}"#, true),
-            (r#"{"filesystem":{"path":"t/ann"}}"#, false),
-            (r#"{"filesystem":{"path":"t/anna/x"}}"#, false),
-            (r#"{"filesystem":{"path":"T/ann/x"}}"#, false),
-            (r#"{"filesystem":{"path":"t/ann/../bob/x"}}"#, false),
-            (r#"{"filesystem":{"path":"t/ann/%2e%2e/bob/x"}}"#, false),
-            (r#"{"filesystem":{"path":"t%2fann/x"}}"#, false),
-            (r#"{"filesystem":{"path":"/srv/b/t/ann/x"}}"#, false),
-            (r#"{"filesystem":{"path":"x"}}"#, false),
-            (
-                r#"{"aws":{"bucket":"b","key":"/t/ann/x","region":"r"}}"#,
-                true,
-            ),
-            (
-                r#"{"aws":{"bucket":"b","key":"t/ann/x","region":"r","url":"https://s3.r.amazonaws.com/"}}"#,
-                true,
-            ),
-            (
-                r#"{"aws":{"bucket":"b","key":"t/ann/x","region":"r","url":"https://s3.r.amazonaws.com/v"}}"#,
-                false,
-            ),
-            (
-                r#"{"aws":{"bucket":"b","key":"t/ann/x","region":"r","url":"https://v.s3.r.amazonaws.com"}}"#,
-                false,
-            ),
-            (
-                r#"{"aws":{"bucket":"t","key":"ann/x","region":"r"}}"#,
-                false,
-            ),
-            (r#"{"gcp":{"bucket":"b","object":"t/ann/x"}}"#, true),
-            (r#"{"gcp":{"bucket":"b","object":"t/bob/x"}}"#, false),
-            (
-                r#"{"azure":{"account_url":"http://127.0.0.1:1/acc","container":"c","path":"t/ann/x"}}"#,
-                true,
-            ),
-            (
-                r#"{"azure":{"account_url":"https://a.example/c/d","container":"c","path":"t/ann/x"}}"#,
-                false,
-            ),
-            ("{}", true),
-        ] {
-            let read: ObjectStorage = serde_json::from_str(storage)?;
-            assert_eq!(is_below(&read, "t", "ann", &roots), expected, "{storage}");
-        }
         let file: ObjectStorage = serde_json::from_str(r#"{"filesystem":{"path":"a/b/x"}}"#)?;
         assert!(!is_below(&file, "", "a/b", &roots));
         assert!(is_below(&file, "", "a", &roots));

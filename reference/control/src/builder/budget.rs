@@ -158,6 +158,7 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use rego::{Policy, QueryOptions};
+    use rstest::rstest;
 
     use super::*;
 
@@ -173,39 +174,37 @@ mod tests {
         EvaluationBounds { time, memory }
     }
 
-    #[test]
-    fn what_is_beyond_a_limit_fails_and_says_so() {
-        let endless = "count([1 | some a in numbers.range(1, 9999); \
-                       some b in numbers.range(1, 9999); a + b == -1])";
-        for (query, bounds, message) in [
-            ("1 + 1", EvaluationBounds::default(), None),
-            ("1 + 1", bounds(None, None), None),
-            (
-                endless,
-                bounds(Some(Duration::from_millis(10)), None),
-                Some(
-                    "query execution took too long; all evaluations of a build together may take 10ms",
-                ),
-            ),
-            (
-                "count(numbers.range(1, 100000))",
-                bounds(None, Some(1 << 20)),
-                Some(
-                    "query execution made too many values; all evaluations of a build together may make values of 1 MiB",
-                ),
-            ),
-            ("to_number(\"x\") == 1", EvaluationBounds::default(), None),
-        ] {
-            let budget = Budget::new(bounds);
-            let failed = evaluated(&budget, query).err();
-            let shows = match (&failed, message) {
-                (None, None) => true,
-                (Some(failed), Some(message)) => failed.ends_with(message),
-                _ => false,
-            };
-            assert!(shows, "{query}: {failed:?}");
-            assert_eq!(budget.is_exhausted(), message.is_some(), "{query}");
-        }
+    #[rstest]
+    #[case::default_bounds("1 + 1", EvaluationBounds::default(), None)]
+    #[case::no_bounds("1 + 1", bounds(None, None), None)]
+    #[case::time(
+        "count([1 | some a in numbers.range(1, 9999); \
+         some b in numbers.range(1, 9999); a + b == -1])",
+        bounds(Some(Duration::from_millis(10)), None),
+        Some("query execution took too long; all evaluations of a build together may take 10ms")
+    )]
+    #[case::memory(
+        "count(numbers.range(1, 100000))",
+        bounds(None, Some(1 << 20)),
+        Some(
+            "query execution made too many values; all evaluations of a build together may make values of 1 MiB"
+        )
+    )]
+    #[case::undefined("to_number(\"x\") == 1", EvaluationBounds::default(), None)]
+    fn what_is_beyond_a_limit_fails_and_says_so(
+        #[case] query: &str,
+        #[case] bounds: EvaluationBounds,
+        #[case] message: Option<&str>,
+    ) {
+        let budget = Budget::new(bounds);
+        let failed = evaluated(&budget, query).err();
+        let shows = match (&failed, message) {
+            (None, None) => true,
+            (Some(failed), Some(message)) => failed.ends_with(message),
+            _ => false,
+        };
+        assert!(shows, "{failed:?}");
+        assert_eq!(budget.is_exhausted(), message.is_some());
     }
 
     /// Evaluations that each stay below the limit exceed it together.

@@ -253,6 +253,8 @@ impl FileQuota {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
     fn patterns(texts: &[&str]) -> Result<Patterns, String> {
@@ -303,71 +305,73 @@ mod tests {
         }
     }
 
-    #[test]
-    fn files_are_taken_by_their_names() {
-        for (included, excluded, selected, skipped) in [
-            (
-                &[] as &[&str],
-                &[] as &[&str],
-                &["a.rego", "b/a.json", "c.yml", "c.yaml", ".manifest"] as &[&str],
-                &[
-                    "a",
-                    "rego",
-                    "README.md",
-                    "b/.manifest",
-                    ".signatures.json",
-                    "a.REGO",
-                ] as &[&str],
-            ),
-            (
-                &[],
-                &["*_test.rego"],
-                &["a.rego"],
-                &["a_test.rego", "b/a_test.rego"],
-            ),
-            (
-                &["b/*"],
-                &["b/c/*"],
-                &["b/a.rego", "b/d/a.rego"],
-                &["a.rego", "b/c/a.rego"],
-            ),
-        ] {
-            let selection = Selection::new(
-                patterns(included).unwrap_or_default(),
-                patterns(excluded).unwrap_or_default(),
-            );
-            for (paths, expected) in [(selected, true), (skipped, false)] {
-                for path in paths {
-                    assert_eq!(selection.selects(path), expected, "{path}");
-                }
+    #[rstest]
+    #[case::by_default(
+        &[],
+        &[],
+        &["a.rego", "b/a.json", "c.yml", "c.yaml", ".manifest"],
+        &[
+            "a",
+            "rego",
+            "README.md",
+            "b/.manifest",
+            ".signatures.json",
+            "a.REGO",
+        ]
+    )]
+    #[case::excluded(&[], &["*_test.rego"], &["a.rego"], &["a_test.rego", "b/a_test.rego"])]
+    #[case::included_and_excluded(
+        &["b/*"],
+        &["b/c/*"],
+        &["b/a.rego", "b/d/a.rego"],
+        &["a.rego", "b/c/a.rego"]
+    )]
+    fn files_are_taken_by_their_names(
+        #[case] included: &[&str],
+        #[case] excluded: &[&str],
+        #[case] selected: &[&str],
+        #[case] skipped: &[&str],
+    ) {
+        let selection = Selection::new(
+            patterns(included).unwrap_or_default(),
+            patterns(excluded).unwrap_or_default(),
+        );
+        for (paths, expected) in [(selected, true), (skipped, false)] {
+            for path in paths {
+                assert_eq!(selection.selects(path), expected, "{path}");
             }
         }
-        assert!(patterns(&["a", "[b"]).is_err());
     }
 
     #[test]
-    fn patterns_that_meet_nothing_are_known() {
-        for (included, files, unmatched) in [
-            (&[] as &[&str], &[] as &[&str], None),
-            (&["*"], &[], Some("*")),
-            (&["*"], &["README.md"], None),
-            (&["b/*", "a.rego"], &["a.rego", "c/b/x"], Some("b/*")),
-            (&["b/*", "*.rego"], &["b/a.rego"], None),
-            (&["ab"], &["ab/x.rego"], Some("ab")),
-        ] {
-            let selection = Selection::new(
-                patterns(included).unwrap_or_default(),
-                patterns(&["*.rego"]).unwrap_or_default(),
-            );
-            let clone = selection.clone();
-            let selected = files.iter().filter(|file| clone.selects(file)).count();
-            assert!(selected <= files.len());
-            assert_eq!(
-                selection.first_unmatched(),
-                unmatched,
-                "{included:?} {files:?}"
-            );
-        }
+    fn broken_patterns_are_refused() {
+        assert!(patterns(&["a", "[b"]).is_err());
+    }
+
+    #[rstest]
+    #[case::no_pattern(&[], &[], None)]
+    #[case::no_file(&["*"], &[], Some("*"))]
+    #[case::file_that_is_no_policy(&["*"], &["README.md"], None)]
+    #[case::first_of_two(&["b/*", "a.rego"], &["a.rego", "c/b/x"], Some("b/*"))]
+    #[case::file_that_is_excluded(&["b/*", "*.rego"], &["b/a.rego"], None)]
+    #[case::name_of_a_folder(&["ab"], &["ab/x.rego"], Some("ab"))]
+    fn patterns_that_meet_nothing_are_known(
+        #[case] included: &[&str],
+        #[case] files: &[&str],
+        #[case] unmatched: Option<&str>,
+    ) {
+        let selection = Selection::new(
+            patterns(included).unwrap_or_default(),
+            patterns(&["*.rego"]).unwrap_or_default(),
+        );
+        let clone = selection.clone();
+        let selected = files.iter().filter(|file| clone.selects(file)).count();
+        assert!(selected <= files.len());
+        assert_eq!(selection.first_unmatched(), unmatched);
+    }
+
+    #[test]
+    fn skipped_folders_meet_patterns() {
         let selection = Selection::new(
             patterns(&["lib/*", "a/*"]).unwrap_or_default(),
             Patterns::default(),
@@ -376,27 +380,24 @@ mod tests {
         assert_eq!(selection.first_unmatched(), Some("a/*"));
     }
 
-    #[test]
-    fn quotas_end() {
+    #[rstest]
+    #[case::full(&[10, 5], false)]
+    #[case::long_file(&[11], true)]
+    #[case::long_files(&[10, 6], true)]
+    #[case::empty_files(&[0, 0, 0], false)]
+    #[case::too_many_files(&[0, 0, 0, 0], true)]
+    fn quotas_end(#[case] lengths: &[u64], #[case] ends: bool) {
         let limits = Limits {
             file: 10,
             total: 15,
             files: 3,
             ..Limits::default()
         };
-        for (lengths, ends) in [
-            (vec![10, 5], false),
-            (vec![11], true),
-            (vec![10, 6], true),
-            (vec![0, 0, 0], false),
-            (vec![0, 0, 0, 0], true),
-        ] {
-            let mut quota = FileQuota::new(&limits);
-            let charged: Result<Vec<()>, _> = lengths
-                .iter()
-                .map(|length| quota.charge("f", *length))
-                .collect();
-            assert_eq!(charged.is_err(), ends, "{lengths:?}");
-        }
+        let mut quota = FileQuota::new(&limits);
+        let charged: Result<Vec<()>, _> = lengths
+            .iter()
+            .map(|length| quota.charge("f", *length))
+            .collect();
+        assert_eq!(charged.is_err(), ends);
     }
 }

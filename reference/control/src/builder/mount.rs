@@ -115,33 +115,32 @@ pub(super) fn is_name(segment: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn paths_are_references() {
-        for (text, expected) in [
-            ("", Ok("data")),
-            ("data", Ok("data")),
-            ("a", Ok("data.a")),
-            ("data.a.b", Ok("data.a.b")),
-            ("database.x", Ok("data.database.x")),
-            (r#"a["b-c"].d"#, Ok(r#"data.a["b-c"].d"#)),
-            (r#"data["b-c"]"#, Ok(r#"data["b-c"]"#)),
-            ("a.if", Ok(r#"data.a["if"]"#)),
-            ("a/b", Err(())),
-            ("a[1]", Err(())),
-            ("a[x]", Err(())),
-            ("_", Err(())),
-            ("f(x)", Err(())),
-            ("not a", Err(())),
-            ("a; b", Err(())),
-            ("a with input as 1", Err(())),
-            ("[1][0]", Err(())),
-            ("\"a\"", Err(())),
-            ("a.", Err(())),
-        ] {
-            let read = parse(text).map(|path| display(&path)).map_err(drop);
-            assert_eq!(read.as_deref(), expected.as_ref().copied(), "`{text}`");
-        }
+    #[rstest]
+    #[case::empty("", Ok("data"))]
+    #[case::data("data", Ok("data"))]
+    #[case::name("a", Ok("data.a"))]
+    #[case::below_data("data.a.b", Ok("data.a.b"))]
+    #[case::name_that_begins_with_data("database.x", Ok("data.database.x"))]
+    #[case::bracket(r#"a["b-c"].d"#, Ok(r#"data.a["b-c"].d"#))]
+    #[case::bracket_below_data(r#"data["b-c"]"#, Ok(r#"data["b-c"]"#))]
+    #[case::keyword("a.if", Ok(r#"data.a["if"]"#))]
+    #[case::slash("a/b", Err(()))]
+    #[case::number_in_brackets("a[1]", Err(()))]
+    #[case::variable_in_brackets("a[x]", Err(()))]
+    #[case::wildcard("_", Err(()))]
+    #[case::call("f(x)", Err(()))]
+    #[case::not("not a", Err(()))]
+    #[case::two_expressions("a; b", Err(()))]
+    #[case::with("a with input as 1", Err(()))]
+    #[case::array("[1][0]", Err(()))]
+    #[case::string("\"a\"", Err(()))]
+    #[case::open_end("a.", Err(()))]
+    fn paths_are_references(#[case] text: &str, #[case] expected: Result<&str, ()>) {
+        let read = parse(text).map(|path| display(&path)).map_err(drop);
+        assert_eq!(read.as_deref(), expected.as_ref().copied());
     }
 }

@@ -147,6 +147,8 @@ fn join_escaped(path: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
     fn paths(texts: &[&str]) -> BTreeSet<Path> {
@@ -157,86 +159,76 @@ mod tests {
         paths.collect()
     }
 
-    #[test]
-    fn roots_name_what_engines_find() {
+    #[rstest]
+    #[case::nothing(&[], Ok(&[] as &[&str]))]
+    #[case::plain(&["a", "b c", "é"], Ok(&["a", "b c", "é"] as &[&str]))]
+    #[case::slash(&["a", "b/c", "d"], Ok(&["a"] as &[&str]))]
+    #[case::percent_sign(&["a", "b", "100%"], Ok(&["a", "b"] as &[&str]))]
+    #[case::slash_first(&["b/c", "d"], Err(()))]
+    #[case::percent_sign_first(&["%"], Err(()))]
+    fn roots_name_what_engines_find(#[case] steps: &[&str], #[case] expected: Result<&[&str], ()>) {
         let path = |steps: &[&str]| {
             steps
                 .iter()
                 .map(|step| (*step).to_owned())
                 .collect::<Path>()
         };
-        for (steps, expected) in [
-            (&[] as &[&str], Ok(&[] as &[&str])),
-            (&["a", "b c", "é"], Ok(&["a", "b c", "é"])),
-            (&["a", "b/c", "d"], Ok(&["a"])),
-            (&["a", "b", "100%"], Ok(&["a", "b"])),
-            (&["b/c", "d"], Err(())),
-            (&["%"], Err(())),
-        ] {
-            let found = longest_expressible(&path(steps));
-            assert_eq!(found.map_err(drop), expected.map(path), "{steps:?}");
-        }
+        let found = longest_expressible(&path(steps));
+        assert_eq!(found.map_err(drop), expected.map(path));
     }
 
-    #[test]
-    fn sources_share_no_root() {
-        for (one, other, expected) in [
-            (
-                &["a", "a.b", "ab", "c.d"] as &[&str],
-                &["e"] as &[&str],
-                Ok("a ab c/d e"),
-            ),
-            (&["a b"], &["a\u{e9}"], Ok("a%20b a b a%C3%A9 a\u{e9}")),
-            (&[""], &[], Ok("")),
-            (&["a%/b"], &[], Ok("a%25%2Fb")),
-            (&["a"], &["a"], Err("package a\n- package a from \"one\"")),
-            (
-                &["a.b"],
-                &["a.b.c"],
-                Err("package a.b.c\n- package a.b from \"one\""),
-            ),
-            (
-                &["a.b.c", "a.b.d"],
-                &["a.b"],
-                Err("package a.b\n- package a.b.c from \"one\"\n- package a.b.d from \"one\""),
-            ),
-            (&["a"], &[""], Err("package data\n- package a from \"one\"")),
-            (&[""], &["a"], Err("package a\n- package data from \"one\"")),
-            (&["a.b"], &["a.bc", "ab"], Ok("a/b a/bc ab")),
-        ] {
-            let mut roots = Roots::default();
-            let claimed = roots.claim("one", &paths(one));
-            let claimed = claimed.and_then(|()| roots.claim("other", &paths(other)));
-            match expected {
-                Ok(expected) => {
-                    assert_eq!(claimed, Ok(()), "{one:?} {other:?}");
-                    assert_eq!(roots.to_strings().join(" "), expected);
-                }
-                Err(expected) => {
-                    let message = format!("requirement \"other\" contains conflicting {expected}");
-                    assert_eq!(claimed, Err(message), "{one:?} {other:?}");
-                }
+    #[rstest]
+    #[case::apart(&["a", "a.b", "ab", "c.d"], &["e"], Ok("a ab c/d e"))]
+    #[case::escaped(&["a b"], &["a\u{e9}"], Ok("a%20b a b a%C3%A9 a\u{e9}"))]
+    #[case::everything(&[""], &[], Ok(""))]
+    #[case::slash_and_percent_sign(&["a%/b"], &[], Ok("a%25%2Fb"))]
+    #[case::same(&["a"], &["a"], Err("package a\n- package a from \"one\""))]
+    #[case::below(&["a.b"], &["a.b.c"], Err("package a.b.c\n- package a.b from \"one\""))]
+    #[case::two_above(
+        &["a.b.c", "a.b.d"],
+        &["a.b"],
+        Err("package a.b\n- package a.b.c from \"one\"\n- package a.b.d from \"one\"")
+    )]
+    #[case::everything_after(&["a"], &[""], Err("package data\n- package a from \"one\""))]
+    #[case::everything_before(&[""], &["a"], Err("package a\n- package data from \"one\""))]
+    #[case::similar_names(&["a.b"], &["a.bc", "ab"], Ok("a/b a/bc ab"))]
+    fn sources_share_no_root(
+        #[case] one: &[&str],
+        #[case] other: &[&str],
+        #[case] expected: Result<&str, &str>,
+    ) {
+        let mut roots = Roots::default();
+        let claimed = roots.claim("one", &paths(one));
+        let claimed = claimed.and_then(|()| roots.claim("other", &paths(other)));
+        match expected {
+            Ok(expected) => {
+                assert_eq!(claimed, Ok(()));
+                assert_eq!(roots.to_strings().join(" "), expected);
+            }
+            Err(expected) => {
+                let message = format!("requirement \"other\" contains conflicting {expected}");
+                assert_eq!(claimed, Err(message));
             }
         }
     }
 
-    #[test]
-    fn given_roots_must_hold_all() -> Result<(), String> {
+    #[rstest]
+    #[case::everything(&[""], None)]
+    #[case::above(&["a", "c"], None)]
+    #[case::same_and_more(&["a/b", "c", "d"], None)]
+    #[case::below(&["a/b/c", "c"], Some("a/b"))]
+    #[case::one_missing(&["a"], Some("c"))]
+    #[case::similar_name(&["a/bc", "c"], Some("a/b"))]
+    #[case::none(&[], Some("a/b"))]
+    fn given_roots_must_hold_all(
+        #[case] declared: &[&str],
+        #[case] expected: Option<&str>,
+    ) -> Result<(), String> {
         let mut roots = Roots::default();
         roots.claim("one", &paths(&["a.b", "c"]))?;
-        for (declared, expected) in [
-            (&[""] as &[&str], None),
-            (&["a", "c"], None),
-            (&["a/b", "c", "d"], None),
-            (&["a/b/c", "c"], Some("a/b")),
-            (&["a"], Some("c")),
-            (&["a/bc", "c"], Some("a/b")),
-            (&[], Some("a/b")),
-        ] {
-            let declared: Vec<String> = declared.iter().map(|root| (*root).to_owned()).collect();
-            let outside = roots.first_uncovered(&declared).map(|(path, _)| path);
-            assert_eq!(outside.as_deref(), expected, "{declared:?}");
-        }
+        let declared: Vec<String> = declared.iter().map(|root| (*root).to_owned()).collect();
+        let outside = roots.first_uncovered(&declared).map(|(path, _)| path);
+        assert_eq!(outside.as_deref(), expected);
         Ok(())
     }
 }

@@ -63,23 +63,24 @@ fn pattern(id: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn versions_are_told_as_shortly_as_can_be() {
-        use Version::{V0, V1};
-        for (modules, expected) in [
-            (&[] as &[(&str, Version)], r#"{"rego_version":1}"#),
-            (&[("a.rego", V1)], r#"{"rego_version":1}"#),
-            (&[("a.rego", V0), ("b.rego", V0)], r#"{"rego_version":0}"#),
-            (
-                &[("a/a.rego", V0), ("b.rego", V1), ("c*[d].rego", V0)],
-                r#"{"file_rego_versions":{"/a/a.rego":0,"/c\\*\\[d\\].rego":0},"rego_version":1}"#,
-            ),
-        ] {
-            let mut manifest = Map::new();
-            ManifestVersions::of(modules.iter().copied()).write(&mut manifest);
-            assert_eq!(Value::from(manifest).to_string(), expected);
-        }
+    #[rstest]
+    #[case::none(&[], r#"{"rego_version":1}"#)]
+    #[case::version_1(&[("a.rego", Version::V1)], r#"{"rego_version":1}"#)]
+    #[case::version_0(&[("a.rego", Version::V0), ("b.rego", Version::V0)], r#"{"rego_version":0}"#)]
+    #[case::both(
+        &[("a/a.rego", Version::V0), ("b.rego", Version::V1), ("c*[d].rego", Version::V0)],
+        r#"{"file_rego_versions":{"/a/a.rego":0,"/c\\*\\[d\\].rego":0},"rego_version":1}"#
+    )]
+    fn versions_are_told_as_shortly_as_can_be(
+        #[case] modules: &[(&str, Version)],
+        #[case] expected: &str,
+    ) {
+        let mut manifest = Map::new();
+        ManifestVersions::of(modules.iter().copied()).write(&mut manifest);
+        assert_eq!(Value::from(manifest).to_string(), expected);
     }
 }

@@ -144,66 +144,57 @@ fn value(text: &str) -> Option<(String, &str)> {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn sections_are_addresses() {
-        for (section, expected) in [
-            ("{}", Ok(None)),
-            ("sql: {}", Ok(None)),
-            ("sql: {driver: sqlite3, dsn: ''}", Ok(None)),
-            ("sql: {driver: sqlite, dsn: a.db}", Ok(Some("sqlite:a.db"))),
-            (
-                "sql: {dsn: 'file:a/b.db?_pragma=x(1)'}",
-                Ok(Some("sqlite:a/b.db")),
-            ),
-            ("sql: {dsn: 'file:///a/b.db'}", Ok(Some("sqlite:/a/b.db"))),
-            ("sql: {dsn: ':memory:'}", Ok(Some("sqlite::memory:"))),
-            (
-                "sql: {dsn: 'file::memory:?cache=shared'}",
-                Ok(Some("sqlite::memory:")),
-            ),
-            (
-                "sql: {dsn: 'file:x?cache=shared&mode=memory'}",
-                Ok(Some("sqlite::memory:")),
-            ),
-            (
-                "sql: {driver: pgx, dsn: 'postgres://u:p@h/d?sslmode=disable'}",
-                Ok(Some("postgres://u:p@h/d?sslmode=disable")),
-            ),
-            (
-                r"sql: {driver: postgres, dsn: host=h port = 5 password='a b\'c' dbname=d\ e}",
-                Ok(Some(
-                    "postgres:///?host=h&port=5&password=a+b%27c&dbname=d+e",
-                )),
-            ),
-            (
-                "sql: {driver: postgres, dsn: h}",
-                Err("neither postgres://"),
-            ),
-            (
-                "sql: {driver: postgres, dsn: \"password='a\"}",
-                Err("neither postgres://"),
-            ),
-            ("sql: {driver: postgres}", Err("neither postgres://")),
-            ("sql: {driver: mysql, dsn: x}", Err("`mysql` is not served")),
-            ("sql: {driver: cockroachdb}", Err("is not served")),
-            ("sql: {dsn: x, credentials: y}", Err("sslrootcert")),
-            ("aws_rds: {region: x}", Err("aws_rds is not served")),
-        ] {
-            let parsed: Result<Section, _> = serde_yaml::from_str(section);
-            let url = parsed
-                .map_err(|failure| failure.to_string())
-                .and_then(|parsed| parsed.url());
-            match expected {
-                Ok(expected) => {
-                    let expected = expected.and_then(|url| url.parse::<DatabaseUrl>().ok());
-                    assert_eq!(url.as_ref(), Ok(&expected), "{section}");
-                }
-                Err(part) => {
-                    let refused = url.as_ref().is_err_and(|message| message.contains(part));
-                    assert!(refused, "{section}: {url:?}");
-                }
+    #[rstest]
+    #[case::empty("{}", Ok(None))]
+    #[case::empty_sql("sql: {}", Ok(None))]
+    #[case::empty_dsn("sql: {driver: sqlite3, dsn: ''}", Ok(None))]
+    #[case::sqlite("sql: {driver: sqlite, dsn: a.db}", Ok(Some("sqlite:a.db")))]
+    #[case::sqlite_file("sql: {dsn: 'file:a/b.db?_pragma=x(1)'}", Ok(Some("sqlite:a/b.db")))]
+    #[case::sqlite_absolute_file("sql: {dsn: 'file:///a/b.db'}", Ok(Some("sqlite:/a/b.db")))]
+    #[case::memory("sql: {dsn: ':memory:'}", Ok(Some("sqlite::memory:")))]
+    #[case::shared_memory(
+        "sql: {dsn: 'file::memory:?cache=shared'}",
+        Ok(Some("sqlite::memory:"))
+    )]
+    #[case::named_memory(
+        "sql: {dsn: 'file:x?cache=shared&mode=memory'}",
+        Ok(Some("sqlite::memory:"))
+    )]
+    #[case::postgres_url(
+        "sql: {driver: pgx, dsn: 'postgres://u:p@h/d?sslmode=disable'}",
+        Ok(Some("postgres://u:p@h/d?sslmode=disable"))
+    )]
+    #[case::postgres_words(
+        r"sql: {driver: postgres, dsn: host=h port = 5 password='a b\'c' dbname=d\ e}",
+        Ok(Some("postgres:///?host=h&port=5&password=a+b%27c&dbname=d+e"))
+    )]
+    #[case::postgres_one_word("sql: {driver: postgres, dsn: h}", Err("neither postgres://"))]
+    #[case::postgres_open_quote(
+        "sql: {driver: postgres, dsn: \"password='a\"}",
+        Err("neither postgres://")
+    )]
+    #[case::postgres_without_dsn("sql: {driver: postgres}", Err("neither postgres://"))]
+    #[case::mysql("sql: {driver: mysql, dsn: x}", Err("`mysql` is not served"))]
+    #[case::cockroachdb("sql: {driver: cockroachdb}", Err("is not served"))]
+    #[case::credentials("sql: {dsn: x, credentials: y}", Err("sslrootcert"))]
+    #[case::aws_rds("aws_rds: {region: x}", Err("aws_rds is not served"))]
+    fn sections_are_addresses(#[case] section: &str, #[case] expected: Result<Option<&str>, &str>) {
+        let parsed: Result<Section, _> = serde_yaml::from_str(section);
+        let url = parsed
+            .map_err(|failure| failure.to_string())
+            .and_then(|parsed| parsed.url());
+        match expected {
+            Ok(expected) => {
+                let expected = expected.and_then(|url| url.parse::<DatabaseUrl>().ok());
+                assert_eq!(url.as_ref(), Ok(&expected));
+            }
+            Err(part) => {
+                let refused = url.as_ref().is_err_and(|message| message.contains(part));
+                assert!(refused, "{url:?}");
             }
         }
     }

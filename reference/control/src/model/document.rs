@@ -75,51 +75,54 @@ pub(crate) fn stored_path(segments: &[String]) -> Result<String, ValidationError
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
+    #[rstest]
+    #[case::object_with_spaces(
+        " { \"a\" : [ 1.0 , 1e2, 1E+2 ] } \n",
+        Ok(r#"{"a":[1.0,1e2,1E+2]}"#)
+    )]
+    #[case::long_integer("9007199254740993", Ok("9007199254740993"))]
+    #[case::long_fraction("0.1000000000000000000055", Ok("0.1000000000000000000055"))]
+    #[case::large_exponent("1e400", Ok("1e400"))]
+    #[case::string_with_escapes(r#" " a \" b \\" "#, Ok(r#"" a \" b \\""#))]
+    #[case::null("null", Ok("null"))]
+    #[case::empty("", Err(()))]
+    #[case::two_documents("{} {}", Err(()))]
+    #[case::leading_zero("01", Err(()))]
+    #[case::single_quotes("{'a':1}", Err(()))]
+    fn documents_keep_their_text(#[case] body: &str, #[case] expected: Result<&str, ()>) {
+        let read = Document::read(body.as_bytes());
+        let text = read.as_ref().map(Document::text).map_err(|_| ());
+        assert_eq!(text, expected);
+    }
+
     #[test]
-    fn documents_keep_their_text() {
-        for (body, expected) in [
-            (
-                " { \"a\" : [ 1.0 , 1e2, 1E+2 ] } \n",
-                Ok(r#"{"a":[1.0,1e2,1E+2]}"#),
-            ),
-            ("9007199254740993", Ok("9007199254740993")),
-            ("0.1000000000000000000055", Ok("0.1000000000000000000055")),
-            ("1e400", Ok("1e400")),
-            (r#" " a \" b \\" "#, Ok(r#"" a \" b \\""#)),
-            ("null", Ok("null")),
-            ("", Err(())),
-            ("{} {}", Err(())),
-            ("01", Err(())),
-            ("{'a':1}", Err(())),
-        ] {
-            let read = Document::read(body.as_bytes());
-            let text = read.as_ref().map(Document::text).map_err(|_| ());
-            assert_eq!(text, expected, "`{body}`");
-        }
+    fn documents_are_neither_other_bytes_nor_deep() {
         assert!(Document::read(b"\"\xff\"").is_err());
         let deep = "[".repeat(100_000);
         assert!(Document::read(deep.as_bytes()).is_err());
     }
 
-    #[test]
-    fn paths_are_cleaned() {
-        for (segments, expected) in [
-            (vec!["x", "y"], Some("x/y/data.json")),
-            (vec!["x/y"], Some("x/y/data.json")),
-            (vec!["x", "y", ""], Some("x/y/data.json")),
-            (vec!["x", ".", "y"], Some("x/y/data.json")),
-            (vec![""], Some("data.json")),
-            (vec![], Some("data.json")),
-            (vec!["100%"], Some("100%/data.json")),
-            (vec!["a", ".."], None),
-            (vec!["a/../b"], None),
-            (vec!["a\0b"], None),
-        ] {
-            let segments: Vec<String> = segments.into_iter().map(str::to_owned).collect();
-            let path = stored_path(&segments).ok();
-            assert_eq!(path.as_deref(), expected, "{segments:?}");
-        }
+    #[rstest]
+    #[case::two_segments(&["x", "y"], Some("x/y/data.json"))]
+    #[case::escaped_slash(&["x/y"], Some("x/y/data.json"))]
+    #[case::empty_end(&["x", "y", ""], Some("x/y/data.json"))]
+    #[case::dot(&["x", ".", "y"], Some("x/y/data.json"))]
+    #[case::one_empty(&[""], Some("data.json"))]
+    #[case::none(&[], Some("data.json"))]
+    #[case::percent_sign(&["100%"], Some("100%/data.json"))]
+    #[case::dots(&["a", ".."], None)]
+    #[case::dots_in_a_segment(&["a/../b"], None)]
+    #[case::nul(&["a\0b"], None)]
+    fn paths_are_cleaned(#[case] segments: &[&str], #[case] expected: Option<&str>) {
+        let segments: Vec<String> = segments
+            .iter()
+            .map(|segment| (*segment).to_owned())
+            .collect();
+        let path = stored_path(&segments).ok();
+        assert_eq!(path.as_deref(), expected);
     }
 }

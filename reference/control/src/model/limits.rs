@@ -129,41 +129,45 @@ fn segments(
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn what_is_too_long_or_too_much_is_refused() {
-        type Check = fn(&str) -> Result<(), ValidationError>;
-        for (check, text, expected) in [
-            (name as Check, "n".repeat(255), ""),
-            (name, "n".repeat(256), "at most 255 bytes, not 256"),
-            (key, "/".repeat(1024), ""),
-            (key, "k".repeat(1025), "at most 1024 bytes, not 1025"),
-            (url, "u".repeat(2049), "at most 2048 bytes, not 2049"),
-            (storage_path, "a/".repeat(32), ""),
-            (storage_path, "/".repeat(512), ""),
-            (storage_path, "a/".repeat(33), "at most 32 segments, not 33"),
-            (storage_path, "a".repeat(513), "at most 512 bytes, not 513"),
-            (path, "a.b/".repeat(64), ""),
-            (path, "a/".repeat(65), "at most 64 segments, not 65"),
-            (
-                document_path,
-                "a.".repeat(65),
-                "at most 64 segments, not 65",
-            ),
-            (pattern, "**/vendor/**/*.[jt]s".to_owned(), ""),
-            (pattern, "*a".repeat(8), ""),
-            (pattern, "*a".repeat(9), "at most 8 wildcards, not 9"),
-            (
-                pattern,
-                format!("{}*", "*a".repeat(8)),
-                "at most 8 wildcards, not 9",
-            ),
-            (pattern, "?".repeat(9), "at most 8 wildcards, not 9"),
-            (pattern, "a".repeat(257), "at most 256 bytes, not 257"),
-        ] {
-            let message = check(&text).err().map(|invalid| invalid.to_string());
-            assert_eq!(message.unwrap_or_default(), expected, "{text}");
-        }
+    type Check = fn(&str) -> Result<(), ValidationError>;
+
+    #[rstest]
+    #[case::longest_name(name, "n", 255, "")]
+    #[case::long_name(name, "n", 256, "at most 255 bytes, not 256")]
+    #[case::longest_key(key, "/", 1024, "")]
+    #[case::long_key(key, "k", 1025, "at most 1024 bytes, not 1025")]
+    #[case::long_url(url, "u", 2049, "at most 2048 bytes, not 2049")]
+    #[case::longest_storage_path(storage_path, "a/", 32, "")]
+    #[case::long_storage_path_of_slashes(storage_path, "/", 512, "")]
+    #[case::deep_storage_path(storage_path, "a/", 33, "at most 32 segments, not 33")]
+    #[case::long_storage_path(storage_path, "a", 513, "at most 512 bytes, not 513")]
+    #[case::longest_path(path, "a.b/", 64, "")]
+    #[case::deep_path(path, "a/", 65, "at most 64 segments, not 65")]
+    #[case::deep_document_path(document_path, "a.", 65, "at most 64 segments, not 65")]
+    #[case::pattern(pattern, "**/vendor/**/*.[jt]s", 1, "")]
+    #[case::most_wildcards(pattern, "*a", 8, "")]
+    #[case::many_wildcards(pattern, "*a", 9, "at most 8 wildcards, not 9")]
+    #[case::many_wildcards_with_one_at_the_end(
+        pattern,
+        "*a*a*a*a*a*a*a*a*",
+        1,
+        "at most 8 wildcards, not 9"
+    )]
+    #[case::many_question_marks(pattern, "?", 9, "at most 8 wildcards, not 9")]
+    #[case::long_pattern(pattern, "a", 257, "at most 256 bytes, not 257")]
+    fn what_is_too_long_or_too_much_is_refused(
+        #[case] check: Check,
+        #[case] part: &str,
+        #[case] times: usize,
+        #[case] expected: &str,
+    ) {
+        let message = check(&part.repeat(times))
+            .err()
+            .map(|invalid| invalid.to_string());
+        assert_eq!(message.unwrap_or_default(), expected);
     }
 }

@@ -183,79 +183,73 @@ pub(crate) fn wipe(value: &mut Value) {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn bodies_and_their_values() {
-        for (body, expected) in [
-            (
-                r#"{"value":{"token":"t","type":"token_auth"}}"#,
-                Some(r#"{"token":"t","type":"token_auth"}"#),
-            ),
-            (r#"{"name":"s","value":{}}"#, Some("{}")),
-            (r#"{"name":"","value":{}}"#, Some("{}")),
-            (r#"{"type":"password"}"#, Some(r#"{"type":"password"}"#)),
-            ("{}", Some("{}")),
-            (r#"{"name":"other","value":{}}"#, None),
-            (r#"{"name":1,"value":{}}"#, None),
-            (r#"{"value":5}"#, None),
-            (r#"{"value":{"type":5}}"#, None),
-            (r#"{"value":{"token":[]}}"#, None),
-            ("[]", None),
-            ("null", None),
-            ("{", None),
-        ] {
-            let parsed = Secret::read("s", body.as_bytes());
-            let text = parsed.as_ref().ok().map(|parsed| parsed.secret.expose());
-            assert_eq!(text, expected.map(str::as_bytes), "{body}");
-            assert!(!format!("{parsed:?}").contains("token_auth"));
+    #[rstest]
+    #[case::value(
+        r#"{"value":{"token":"t","type":"token_auth"}}"#,
+        Some(r#"{"token":"t","type":"token_auth"}"#)
+    )]
+    #[case::name_and_value(r#"{"name":"s","value":{}}"#, Some("{}"))]
+    #[case::empty_name(r#"{"name":"","value":{}}"#, Some("{}"))]
+    #[case::no_value(r#"{"type":"password"}"#, Some(r#"{"type":"password"}"#))]
+    #[case::empty("{}", Some("{}"))]
+    #[case::other_name(r#"{"name":"other","value":{}}"#, None)]
+    #[case::name_that_is_no_string(r#"{"name":1,"value":{}}"#, None)]
+    #[case::value_that_is_no_object(r#"{"value":5}"#, None)]
+    #[case::type_that_is_no_string(r#"{"value":{"type":5}}"#, None)]
+    #[case::token_that_is_no_string(r#"{"value":{"token":[]}}"#, None)]
+    #[case::array("[]", None)]
+    #[case::null("null", None)]
+    #[case::open_end("{", None)]
+    fn bodies_and_their_values(#[case] body: &str, #[case] expected: Option<&str>) {
+        let parsed = Secret::read("s", body.as_bytes());
+        let text = parsed.as_ref().ok().map(|parsed| parsed.secret.expose());
+        assert_eq!(text, expected.map(str::as_bytes));
+        assert!(!format!("{parsed:?}").contains("token_auth"));
+    }
+
+    #[rstest]
+    #[case::nothing(r#"{"value":{"type":"t"}}"#, None, None)]
+    #[case::shared_beside_fields(r#"{"type":"t","shared":true}"#, Some(true), None)]
+    #[case::shared_beside_the_value(r#"{"value":{"type":"t"},"shared":false}"#, Some(false), None)]
+    #[case::hosts_beside_the_value(
+        r#"{"value":{"type":"t"},"allowed_hosts":["a"]}"#,
+        None,
+        Some(1)
+    )]
+    #[case::hosts_beside_fields(r#"{"type":"t","allowed_hosts":["a","*.b:1"]}"#, None, Some(2))]
+    #[case::hosts_in_the_value(r#"{"value":{"allowed_hosts":[],"type":"t"}}"#, None, Some(0))]
+    #[case::null(r#"{"type":"t","allowed_hosts":null}"#, None, None)]
+    fn what_is_said_of_a_secret_is_no_part_of_its_value(
+        #[case] body: &str,
+        #[case] shared: Option<bool>,
+        #[case] hosts: Option<usize>,
+    ) -> Result<(), ValidationError> {
+        let parsed = Secret::read("s", body.as_bytes())?;
+        assert_eq!(parsed.shared, shared);
+        let opened = Secret::opened(parsed.secret.to_bytes());
+        for secret in [parsed.secret, opened] {
+            assert_eq!(secret.expose(), br#"{"type":"t"}"#);
+            assert_eq!(secret.allowed_hosts().map(<[_]>::len), hosts);
         }
+        Ok(())
+    }
+
+    #[rstest]
+    #[case::shared_number(r#"{"value":{},"shared":1}"#)]
+    #[case::hosts_string(r#"{"value":{},"allowed_hosts":"a"}"#)]
+    #[case::hosts_of_numbers(r#"{"value":{},"allowed_hosts":[1]}"#)]
+    #[case::hosts_object(r#"{"value":{"allowed_hosts":{}}}"#)]
+    #[case::broken_pattern(r#"{"value":{},"allowed_hosts":["["]}"#)]
+    fn what_is_said_of_a_secret_is_checked(#[case] body: &str) {
+        assert!(Secret::read("s", body.as_bytes()).is_err());
     }
 
     #[test]
-    fn what_is_said_of_a_secret_is_no_part_of_its_value() -> Result<(), ValidationError> {
-        for (body, shared, hosts) in [
-            (r#"{"value":{"type":"t"}}"#, None, None),
-            (r#"{"type":"t","shared":true}"#, Some(true), None),
-            (
-                r#"{"value":{"type":"t"},"shared":false}"#,
-                Some(false),
-                None,
-            ),
-            (
-                r#"{"value":{"type":"t"},"allowed_hosts":["a"]}"#,
-                None,
-                Some(1),
-            ),
-            (
-                r#"{"type":"t","allowed_hosts":["a","*.b:1"]}"#,
-                None,
-                Some(2),
-            ),
-            (
-                r#"{"value":{"allowed_hosts":[],"type":"t"}}"#,
-                None,
-                Some(0),
-            ),
-            (r#"{"type":"t","allowed_hosts":null}"#, None, None),
-        ] {
-            let parsed = Secret::read("s", body.as_bytes())?;
-            assert_eq!(parsed.shared, shared, "{body}");
-            let opened = Secret::opened(parsed.secret.to_bytes());
-            for secret in [parsed.secret, opened] {
-                assert_eq!(secret.expose(), br#"{"type":"t"}"#, "{body}");
-                assert_eq!(secret.allowed_hosts().map(<[_]>::len), hosts, "{body}");
-            }
-        }
-        for body in [
-            r#"{"value":{},"shared":1}"#,
-            r#"{"value":{},"allowed_hosts":"a"}"#,
-            r#"{"value":{},"allowed_hosts":[1]}"#,
-            r#"{"value":{"allowed_hosts":{}}}"#,
-            r#"{"value":{},"allowed_hosts":["["]}"#,
-        ] {
-            assert!(Secret::read("s", body.as_bytes()).is_err(), "{body}");
-        }
+    fn hosts_of_an_empty_secret_are_kept() -> Result<(), ValidationError> {
         let empty = Secret::read("s", br#"{"allowed_hosts":["a"]}"#)?.secret;
         assert_eq!(empty.to_bytes().as_slice(), br#"{"allowed_hosts":["a"]}"#);
         Ok(())

@@ -124,68 +124,67 @@ impl Definition for Stack {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn selectors_choose_bundles_by_their_labels() -> Result<(), serde_json::Error> {
+    #[rstest]
+    #[case::no_selector("{}", true)]
+    #[case::empty_selector(r#"{"selector":{}}"#, true)]
+    #[case::any_value(r#"{"selector":{"env":[]}}"#, true)]
+    #[case::pattern(r#"{"selector":{"env":["prod*"]}}"#, true)]
+    #[case::one_of_two_patterns(r#"{"selector":{"env":["dev","p*1"]}}"#, true)]
+    #[case::pattern_of_a_part(r#"{"selector":{"env":["prod"]}}"#, false)]
+    #[case::other_value_of_one_label(r#"{"selector":{"env":["prod*"],"team":["sales"]}}"#, false)]
+    #[case::missing_label(r#"{"selector":{"env":["prod*"],"region":[]}}"#, false)]
+    #[case::empty_exclusion(r#"{"exclude_selector":{}}"#, false)]
+    #[case::excluded_other_value(r#"{"exclude_selector":{"team":["sales"]}}"#, true)]
+    #[case::excluded(r#"{"exclude_selector":{"team":["pay*"]}}"#, false)]
+    #[case::excluded_though_selected(
+        r#"{"selector":{"env":[]},"exclude_selector":{"team":[]}}"#,
+        false
+    )]
+    fn selectors_choose_bundles_by_their_labels(
+        #[case] stack: &str,
+        #[case] expected: bool,
+    ) -> Result<(), serde_json::Error> {
         let labels = BTreeMap::from([
             ("env".to_owned(), "prod/eu.1".to_owned()),
             ("team".to_owned(), "payments".to_owned()),
         ]);
-        for (stack, expected) in [
-            ("{}", true),
-            (r#"{"selector":{}}"#, true),
-            (r#"{"selector":{"env":[]}}"#, true),
-            (r#"{"selector":{"env":["prod*"]}}"#, true),
-            (r#"{"selector":{"env":["dev","p*1"]}}"#, true),
-            (r#"{"selector":{"env":["prod"]}}"#, false),
-            (r#"{"selector":{"env":["prod*"],"team":["sales"]}}"#, false),
-            (r#"{"selector":{"env":["prod*"],"region":[]}}"#, false),
-            (r#"{"exclude_selector":{}}"#, false),
-            (r#"{"exclude_selector":{"team":["sales"]}}"#, true),
-            (r#"{"exclude_selector":{"team":["pay*"]}}"#, false),
-            (
-                r#"{"selector":{"env":[]},"exclude_selector":{"team":[]}}"#,
-                false,
-            ),
-        ] {
-            let parsed: Stack = serde_json::from_str(stack)?;
-            assert_eq!(parsed.selection().selects(&labels), expected, "{stack}");
-        }
+        let parsed: Stack = serde_json::from_str(stack)?;
+        assert_eq!(parsed.selection().selects(&labels), expected);
         Ok(())
     }
-    #[test]
-    fn selectors_have_limits() {
-        let stack = |labels: usize, patterns: usize, pattern: &str| {
-            let patterns = vec![pattern.to_owned(); patterns];
-            let labels = (0..labels).map(|index| (format!("l{index}"), patterns.clone()));
-            let selector = Some(labels.collect());
-            let stack = Stack {
-                selector,
-                ..Stack::default()
-            };
-            let message = stack.check().err().map(|invalid| invalid.to_string());
-            message.unwrap_or_default()
+    #[rstest]
+    #[case::many_patterns_of_a_label(10, 100, "*a*", 1, "")]
+    #[case::many_labels(100, 10, "*a*", 1, "")]
+    #[case::too_many_labels(101, 1, "a", 1, "selector: at most 100 labels, not 101")]
+    #[case::too_many_patterns_of_a_label(
+        1,
+        101,
+        "a",
+        1,
+        "selector.l0: at most 100 patterns, not 101"
+    )]
+    #[case::too_many_patterns(11, 100, "a", 1, "at most 1000 patterns of a stack, not 1100")]
+    #[case::too_many_wildcards(1, 1, "*a*", 30, "selector.l0: at most 8 wildcards, not 31")]
+    fn selectors_have_limits(
+        #[case] labels: usize,
+        #[case] patterns: usize,
+        #[case] part: &str,
+        #[case] times: usize,
+        #[case] expected: &str,
+    ) {
+        let patterns = vec![part.repeat(times); patterns];
+        let labels = (0..labels).map(|index| (format!("l{index}"), patterns.clone()));
+        let selector = Some(labels.collect());
+        let stack = Stack {
+            selector,
+            ..Stack::default()
         };
-        for (message, expected) in [
-            (stack(10, 100, "*a*"), ""),
-            (stack(100, 10, "*a*"), ""),
-            (stack(101, 1, "a"), "selector: at most 100 labels, not 101"),
-            (
-                stack(1, 101, "a"),
-                "selector.l0: at most 100 patterns, not 101",
-            ),
-            (
-                stack(11, 100, "a"),
-                "at most 1000 patterns of a stack, not 1100",
-            ),
-            (
-                stack(1, 1, &"*a*".repeat(30)),
-                "selector.l0: at most 8 wildcards, not 31",
-            ),
-        ] {
-            assert_eq!(message, expected);
-        }
+        let message = stack.check().err().map(|invalid| invalid.to_string());
+        assert_eq!(message.unwrap_or_default(), expected);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
+use rstest::rstest;
 use test_server::{Response, TestServer, always, empty, respond, text};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use zeroize::Zeroizing;
@@ -72,83 +73,83 @@ fn stored() -> Response {
     respond(200, &headers, "")
 }
 
+#[rstest]
+#[case::aws(
+    r#"{"aws":{"bucket":"b","key":"/p/x.tar.gz","region":"r-1","url":"URL","credentials":"aws"}}"#,
+    "PUT /b/p/x.tar.gz HTTP/1.1",
+    "authorization: AWS4-HMAC-SHA256 Credential=AKEY/"
+)]
+#[case::aws_without_credentials(
+    r#"{"aws":{"bucket":"b","key":"x","region":"r-1","url":"URL/s3/"}}"#,
+    "PUT /s3/b/x HTTP/1.1",
+    ""
+)]
+#[case::azure(
+    r#"{"azure":{"account_url":"URL/acc","container":"c","path":"p/x.tar.gz","credentials":"azure"}}"#,
+    "PUT /acc/c/p/x.tar.gz HTTP/1.1",
+    "authorization: SharedKey acc:"
+)]
+#[case::gcp(
+    r#"{"gcp":{"project":"p","bucket":"b","object":"x.tar.gz","credentials":"gcp"}}"#,
+    "PUT /b/x%2Etar%2Egz HTTP/1.1",
+    ""
+)]
 #[tokio::test]
-async fn storages_get_signed_requests() -> Tested {
-    for (storage, line, header) in [
-        (
-            r#"{"aws":{"bucket":"b","key":"/p/x.tar.gz","region":"r-1","url":"URL","credentials":"aws"}}"#,
-            "PUT /b/p/x.tar.gz HTTP/1.1",
-            "authorization: AWS4-HMAC-SHA256 Credential=AKEY/",
-        ),
-        (
-            r#"{"aws":{"bucket":"b","key":"x","region":"r-1","url":"URL/s3/"}}"#,
-            "PUT /s3/b/x HTTP/1.1",
-            "",
-        ),
-        (
-            r#"{"azure":{"account_url":"URL/acc","container":"c","path":"p/x.tar.gz","credentials":"azure"}}"#,
-            "PUT /acc/c/p/x.tar.gz HTTP/1.1",
-            "authorization: SharedKey acc:",
-        ),
-        (
-            r#"{"gcp":{"project":"p","bucket":"b","object":"x.tar.gz","credentials":"gcp"}}"#,
-            "PUT /b/x%2Etar%2Egz HTTP/1.1",
-            "",
-        ),
-    ] {
-        let server = TestServer::start(always(stored())).await?;
-        let destination = open(storage, &server.url(), &["127.0.0.1"])??;
-        write(&destination, b"bundle").await?;
-        let requests = server.requests();
-        let request = text(requests.first().ok_or("no request")?);
-        assert!(request.starts_with(line), "{storage}: {request}");
-        assert!(request.contains(header), "{storage}: {request}");
+async fn storages_get_signed_requests(
+    #[case] storage: &str,
+    #[case] line: &str,
+    #[case] header: &str,
+) -> Tested {
+    let server = TestServer::start(always(stored())).await?;
+    let destination = open(storage, &server.url(), &["127.0.0.1"])??;
+    write(&destination, b"bundle").await?;
+    let requests = server.requests();
+    let request = text(requests.first().ok_or("no request")?);
+    assert!(request.starts_with(line), "{request}");
+    assert!(request.contains(header), "{request}");
+    assert_eq!(
+        request.contains("AWS4-HMAC"),
+        header.contains("AWS4"),
+        "{request}"
+    );
+    assert!(request.ends_with("\r\n\r\nbundle"), "{request}");
+    assert!(!request.contains("hush"), "{request}");
+    for (archive, expected) in [(b"" as &'static [u8], true), (b"bundle", false)] {
+        let archive = Bytes::from_static(archive);
+        let found = destination.compare(&archive, None).await?;
         assert_eq!(
-            request.contains("AWS4-HMAC"),
-            header.contains("AWS4"),
-            "{request}"
+            matches!(found, StoredObject::Same(_)),
+            expected,
+            "{found:?}"
         );
-        assert!(request.ends_with("\r\n\r\nbundle"), "{storage}: {request}");
-        assert!(!request.contains("hush"), "{storage}: {request}");
-        for (archive, expected) in [(b"" as &'static [u8], true), (b"bundle", false)] {
-            let archive = Bytes::from_static(archive);
-            let found = destination.compare(&archive, None).await?;
-            assert_eq!(
-                matches!(found, StoredObject::Same(_)),
-                expected,
-                "{storage}: {found:?}"
-            );
-        }
     }
     Ok(())
 }
 
+#[rstest]
+#[case::refused(respond(403, &[], "denied"), "the storage refuses the credentials")]
+#[case::not_found(empty(404), "the storage has no such bucket or container")]
+#[case::redirected(
+    respond(307, &[("location", "/elsewhere")], ""),
+    "the storage cannot be written to"
+)]
 #[tokio::test]
-async fn refusals_say_why_and_redirects_lead_nowhere() -> Tested {
+async fn refusals_say_why_and_redirects_lead_nowhere(
+    #[case] answer: Response,
+    #[case] expected: &str,
+) -> Tested {
     let storage =
         r#"{"aws":{"bucket":"b","key":"x","region":"r","url":"URL","credentials":"aws"}}"#;
-    for (answer, expected) in [
-        (
-            respond(403, &[], "denied"),
-            "the storage refuses the credentials",
-        ),
-        (empty(404), "the storage has no such bucket or container"),
-        (
-            respond(307, &[("location", "/elsewhere")], ""),
-            "the storage cannot be written to",
-        ),
-    ] {
-        let server = TestServer::start(always(answer)).await?;
-        let destination = open(storage, &server.url(), &["127.*"])??;
-        let written = write(&destination, b"").await;
-        let message = written.err().ok_or("was taken")?.to_string();
-        assert!(message.starts_with(expected), "{message}");
-        let requests = server.requests();
-        let strayed = requests
-            .iter()
-            .any(|request| request.uri().path() == "/elsewhere");
-        assert!(!strayed, "{requests:?}");
-    }
+    let server = TestServer::start(always(answer)).await?;
+    let destination = open(storage, &server.url(), &["127.*"])??;
+    let written = write(&destination, b"").await;
+    let message = written.err().ok_or("was taken")?.to_string();
+    assert!(message.starts_with(expected), "{message}");
+    let requests = server.requests();
+    let strayed = requests
+        .iter()
+        .any(|request| request.uri().path() == "/elsewhere");
+    assert!(!strayed, "{requests:?}");
     Ok(())
 }
 
@@ -174,35 +175,35 @@ async fn flooding(start: String, piece: &'static [u8]) -> Tested<String> {
     Ok(url)
 }
 
+#[rstest]
+#[case::more_than_any_limit(
+    "HTTP/1.1 403 No\r\nContent-Length: 4611686018427387904\r\n\r\n",
+    b"no",
+    "the storage refuses the credentials"
+)]
+#[case::chunked(
+    "HTTP/1.1 400 No\r\nTransfer-Encoding: chunked\r\n\r\n",
+    b"2\r\nno\r\n",
+    "the storage cannot be written to"
+)]
+#[case::early_end(
+    "HTTP/1.1 404 No\r\nContent-Length: 9\r\n\r\nno",
+    b"",
+    "the storage has no such bucket or container"
+)]
 #[tokio::test]
-async fn of_refusals_only_the_beginning_is_read() -> Tested {
+async fn of_refusals_only_the_beginning_is_read(
+    #[case] head: &str,
+    #[case] piece: &'static [u8],
+    #[case] expected: &str,
+) -> Tested {
     let storage = r#"{"aws":{"bucket":"b","key":"x","region":"r","url":"URL"}}"#;
-    for (head, piece, expected) in [
-        // More bytes than any limit.
-        (
-            "HTTP/1.1 403 No\r\nContent-Length: 4611686018427387904\r\n\r\n",
-            b"no".as_slice(),
-            "the storage refuses the credentials",
-        ),
-        (
-            "HTTP/1.1 400 No\r\nTransfer-Encoding: chunked\r\n\r\n",
-            b"2\r\nno\r\n",
-            "the storage cannot be written to",
-        ),
-        // The body ends early.
-        (
-            "HTTP/1.1 404 No\r\nContent-Length: 9\r\n\r\nno",
-            b"",
-            "the storage has no such bucket or container",
-        ),
-    ] {
-        let url = flooding(head.to_owned(), piece).await?;
-        let destination = open(storage, &url, &["127.*"])??;
-        let written = write(&destination, b"").await;
-        let message = written.err().ok_or("was taken")?.to_string();
-        assert!(message.starts_with(expected), "{message}");
-        assert!(message.len() < 20_000, "{}", message.len());
-    }
+    let url = flooding(head.to_owned(), piece).await?;
+    let destination = open(storage, &url, &["127.*"])??;
+    let written = write(&destination, b"").await;
+    let message = written.err().ok_or("was taken")?.to_string();
+    assert!(message.starts_with(expected), "{message}");
+    assert!(message.len() < 20_000, "{}", message.len());
     Ok(())
 }
 

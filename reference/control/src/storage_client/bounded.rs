@@ -112,33 +112,39 @@ fn redact(mut text: String, secrets: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use http::HeaderValue;
+    use rstest::rstest;
 
     use super::*;
 
-    #[test]
-    fn what_requests_prove_themselves_with_is_hidden() {
-        for (name, value, redacted) in [
-            (
-                "authorization",
-                "AWS4-HMAC-SHA256 Credential=AKEY/20260101/r/s3/aws4_request, \
+    #[rstest]
+    #[case::aws(
+        "authorization",
+        "AWS4-HMAC-SHA256 Credential=AKEY/20260101/r/s3/aws4_request, \
                  SignedHeaders=host;x-amz-date, Signature=0123456789abcdef0123456789abcdef",
-                "AWS4-HMAC-SHA256 ***, ***, ***",
-            ),
-            (
-                "authorization",
-                "SharedKey acc:c2lnbmF0dXJlIG9mIDMyIGI=",
-                "SharedKey ***",
-            ),
-            ("authorization", "Bearer eyJh.eyJp.c2ln-c2ln", "Bearer ***"),
-            ("x-amz-security-token", "dG9rZW4vdG9rZW4rdG9rZW4=", "***"),
-            ("x-other", "0123456789abcdef", "0123456789abcdef"),
-        ] {
-            let mut headers = HeaderMap::new();
-            headers.insert(name, HeaderValue::from_static(value));
-            let echo = format!("<Header>{value}</Header>");
-            let expected = format!("<Header>{redacted}</Header>");
-            assert_eq!(redact(echo, &credentials(&headers)), expected);
-        }
+        "AWS4-HMAC-SHA256 ***, ***, ***"
+    )]
+    #[case::azure(
+        "authorization",
+        "SharedKey acc:c2lnbmF0dXJlIG9mIDMyIGI=",
+        "SharedKey ***"
+    )]
+    #[case::bearer("authorization", "Bearer eyJh.eyJp.c2ln-c2ln", "Bearer ***")]
+    #[case::token("x-amz-security-token", "dG9rZW4vdG9rZW4rdG9rZW4=", "***")]
+    #[case::other_header("x-other", "0123456789abcdef", "0123456789abcdef")]
+    fn what_requests_prove_themselves_with_is_hidden(
+        #[case] name: &'static str,
+        #[case] value: &'static str,
+        #[case] redacted: &str,
+    ) {
+        let mut headers = HeaderMap::new();
+        headers.insert(name, HeaderValue::from_static(value));
+        let echo = format!("<Header>{value}</Header>");
+        let expected = format!("<Header>{redacted}</Header>");
+        assert_eq!(redact(echo, &credentials(&headers)), expected);
+    }
+
+    #[test]
+    fn signatures_are_hidden_without_their_scheme() {
         let text = "the signature c2lnbmF0dXJlIG9mIDMyIGI= is wrong".to_owned();
         let mut headers = HeaderMap::new();
         let value = HeaderValue::from_static("SharedKey acc:c2lnbmF0dXJlIG9mIDMyIGI=");
@@ -147,18 +153,15 @@ mod tests {
         assert_eq!(redacted, "the signature *** is wrong");
     }
 
-    #[test]
-    fn ranges_that_overflow_are_refused() {
-        for (range, expected) in [
-            ("bytes 5-9/10", true),
-            ("bytes */10", true),
-            ("none", true),
-            ("bytes 5-18446744073709551615/10", false),
-            ("bytes 5-9/9223372036854775808", false),
-        ] {
-            let mut headers = HeaderMap::new();
-            headers.insert(CONTENT_RANGE, HeaderValue::from_static(range));
-            assert_eq!(is_countable(&headers), expected, "{range}");
-        }
+    #[rstest]
+    #[case::range("bytes 5-9/10", true)]
+    #[case::unknown_range("bytes */10", true)]
+    #[case::no_range("none", true)]
+    #[case::end_that_overflows("bytes 5-18446744073709551615/10", false)]
+    #[case::size_that_overflows("bytes 5-9/9223372036854775808", false)]
+    fn ranges_that_overflow_are_refused(#[case] range: &'static str, #[case] expected: bool) {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_RANGE, HeaderValue::from_static(range));
+        assert_eq!(is_countable(&headers), expected);
     }
 }

@@ -113,65 +113,60 @@ impl DatabaseError {
 mod tests {
     use std::io::ErrorKind;
 
+    use rstest::rstest;
     use sqlx::{Connection, Executor, SqliteConnection};
 
     use super::*;
 
-    #[test]
-    fn codes_of_sqlite() {
-        for (code, database_failure) in [
-            (5, DatabaseError::Locked),
-            (261, DatabaseError::Locked),
-            (517, DatabaseError::Locked),
-            (773, DatabaseError::Locked),
-            (6, DatabaseError::Locked),
-            (8, DatabaseError::ReadOnly),
-            (1032, DatabaseError::ReadOnly),
-            (10, DatabaseError::Disk),
-            (778, DatabaseError::Disk),
-            (1034, DatabaseError::Disk),
-            (4874, DatabaseError::Disk),
-            (522, DatabaseError::Damaged),
-            (8202, DatabaseError::Damaged),
-            (8458, DatabaseError::Damaged),
-            (11, DatabaseError::Damaged),
-            (779, DatabaseError::Damaged),
-            (13, DatabaseError::Full),
-            (14, DatabaseError::Disk),
-            (26, DatabaseError::Damaged),
-            (1, DatabaseError::Other),
-            (19, DatabaseError::Other),
-            (2067, DatabaseError::Other),
-        ] {
-            assert_eq!(DatabaseError::of_sqlite(code), database_failure, "{code}");
-        }
+    #[rstest]
+    #[case(5, DatabaseError::Locked)]
+    #[case(261, DatabaseError::Locked)]
+    #[case(517, DatabaseError::Locked)]
+    #[case(773, DatabaseError::Locked)]
+    #[case(6, DatabaseError::Locked)]
+    #[case(8, DatabaseError::ReadOnly)]
+    #[case(1032, DatabaseError::ReadOnly)]
+    #[case(10, DatabaseError::Disk)]
+    #[case(778, DatabaseError::Disk)]
+    #[case(1034, DatabaseError::Disk)]
+    #[case(4874, DatabaseError::Disk)]
+    #[case(522, DatabaseError::Damaged)]
+    #[case(8202, DatabaseError::Damaged)]
+    #[case(8458, DatabaseError::Damaged)]
+    #[case(11, DatabaseError::Damaged)]
+    #[case(779, DatabaseError::Damaged)]
+    #[case(13, DatabaseError::Full)]
+    #[case(14, DatabaseError::Disk)]
+    #[case(26, DatabaseError::Damaged)]
+    #[case(1, DatabaseError::Other)]
+    #[case(19, DatabaseError::Other)]
+    #[case(2067, DatabaseError::Other)]
+    fn codes_of_sqlite(#[case] code: i32, #[case] database_failure: DatabaseError) {
+        assert_eq!(DatabaseError::of_sqlite(code), database_failure);
     }
 
-    #[test]
-    fn codes_of_postgres() {
-        for (code, database_failure) in [
-            ("57014", DatabaseError::Silent),
-            ("25P03", DatabaseError::Silent),
-            ("57P01", DatabaseError::Unreachable),
-            ("57P02", DatabaseError::Unreachable),
-            ("57P03", DatabaseError::Unreachable),
-            ("08006", DatabaseError::Unreachable),
-            ("53300", DatabaseError::Unreachable),
-            ("28P01", DatabaseError::Unreachable),
-            ("3D000", DatabaseError::Unreachable),
-            ("53100", DatabaseError::Full),
-            ("25006", DatabaseError::ReadOnly),
-            ("40P01", DatabaseError::Locked),
-            ("55P03", DatabaseError::Locked),
-            ("58030", DatabaseError::Disk),
-            ("XX001", DatabaseError::Damaged),
-            ("XX000", DatabaseError::Other),
-            ("23505", DatabaseError::Other),
-            ("42P01", DatabaseError::Other),
-            ("", DatabaseError::Other),
-        ] {
-            assert_eq!(DatabaseError::of_postgres(code), database_failure, "{code}");
-        }
+    #[rstest]
+    #[case("57014", DatabaseError::Silent)]
+    #[case("25P03", DatabaseError::Silent)]
+    #[case("57P01", DatabaseError::Unreachable)]
+    #[case("57P02", DatabaseError::Unreachable)]
+    #[case("57P03", DatabaseError::Unreachable)]
+    #[case("08006", DatabaseError::Unreachable)]
+    #[case("53300", DatabaseError::Unreachable)]
+    #[case("28P01", DatabaseError::Unreachable)]
+    #[case("3D000", DatabaseError::Unreachable)]
+    #[case("53100", DatabaseError::Full)]
+    #[case("25006", DatabaseError::ReadOnly)]
+    #[case("40P01", DatabaseError::Locked)]
+    #[case("55P03", DatabaseError::Locked)]
+    #[case("58030", DatabaseError::Disk)]
+    #[case("XX001", DatabaseError::Damaged)]
+    #[case("XX000", DatabaseError::Other)]
+    #[case("23505", DatabaseError::Other)]
+    #[case("42P01", DatabaseError::Other)]
+    #[case("", DatabaseError::Other)]
+    fn codes_of_postgres(#[case] code: &str, #[case] database_failure: DatabaseError) {
+        assert_eq!(DatabaseError::of_postgres(code), database_failure);
     }
 
     #[tokio::test]

@@ -77,24 +77,25 @@ impl DatabaseUrl {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn addresses() {
-        let file = |name: &str| Some(Database::File(name.into()));
-        for (url, expected) in [
-            ("sqlite:a.db", file("a.db")),
-            ("sqlite://a.db", file("a.db")),
-            ("sqlite:///v/a.db?cache=private", file("/v/a.db")),
-            ("sqlite::memory:", Some(Database::Memory)),
-            ("postgres://h/d", Some(Database::Postgres)),
-            ("postgresql://h/d", Some(Database::Postgres)),
-            ("mysql://h/d", None),
-            ("sqlite:", None),
-            ("a.db", None),
-            ("", None),
-        ] {
-            assert_eq!(DatabaseUrl(url.to_owned()).database(), expected, "`{url}`");
-        }
+    #[rstest]
+    #[case::file("sqlite:a.db", Some(Database::File("a.db".into())))]
+    #[case::file_after_slashes("sqlite://a.db", Some(Database::File("a.db".into())))]
+    #[case::absolute_file_with_options(
+        "sqlite:///v/a.db?cache=private",
+        Some(Database::File("/v/a.db".into()))
+    )]
+    #[case::memory("sqlite::memory:", Some(Database::Memory))]
+    #[case::postgres("postgres://h/d", Some(Database::Postgres))]
+    #[case::postgresql("postgresql://h/d", Some(Database::Postgres))]
+    #[case::mysql("mysql://h/d", None)]
+    #[case::no_file("sqlite:", None)]
+    #[case::no_scheme("a.db", None)]
+    #[case::empty("", None)]
+    fn addresses(#[case] url: &str, #[case] expected: Option<Database>) {
+        assert_eq!(DatabaseUrl(url.to_owned()).database(), expected);
     }
 }

@@ -143,31 +143,30 @@ fn list_users(users: &[ResourceRef], more: bool) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn users_are_named() {
+    #[rstest]
+    #[case::one("a", false, "bundle `a`")]
+    #[case::two("ab", false, "bundle `a` and bundle `b`")]
+    #[case::three_and_more(
+        "abc",
+        true,
+        "bundle `a`, bundle `b`, bundle `c` (object storage) and others"
+    )]
+    #[case::only_hidden("", true, "something that you may not see")]
+    fn users_are_named(#[case] names: &str, #[case] more: bool, #[case] expected: &str) {
         let user = |name: &str| ResourceRef {
             kind: "bundle".to_owned(),
             name: name.to_owned(),
             place: (name == "c").then(|| "object storage".to_owned()),
         };
-        for (names, more, expected) in [
-            ("a", false, "bundle `a`"),
-            ("ab", false, "bundle `a` and bundle `b`"),
-            (
-                "abc",
-                true,
-                "bundle `a`, bundle `b`, bundle `c` (object storage) and others",
-            ),
-            ("", true, "something that you may not see"),
-        ] {
-            let users: Vec<ResourceRef> = names
-                .split("")
-                .filter(|n| !n.is_empty())
-                .map(user)
-                .collect();
-            assert_eq!(list_users(&users, more), expected);
-        }
+        let users: Vec<ResourceRef> = names
+            .split("")
+            .filter(|n| !n.is_empty())
+            .map(user)
+            .collect();
+        assert_eq!(list_users(&users, more), expected);
     }
 }

@@ -70,34 +70,43 @@ pub(super) fn identity(path: &Path) -> Option<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn only_files_for_everybody_become_private() -> io::Result<()> {
+    #[rstest]
+    #[case::readable(0o644, 0o600)]
+    #[case::writable(0o666, 0o600)]
+    #[case::readable_by_others_only(0o604, 0o600)]
+    #[case::group(0o640, 0o640)]
+    #[case::group_writable(0o660, 0o660)]
+    #[case::private(0o600, 0o600)]
+    #[case::read_only(0o400, 0o400)]
+    fn only_files_for_everybody_become_private(
+        #[case] original: u32,
+        #[case] expected: u32,
+    ) -> io::Result<()> {
         let folder = tempfile::tempdir()?;
         let database = folder.path().join("a.db");
-        for (original, expected) in [
-            (0o644, 0o600),
-            (0o666, 0o600),
-            (0o604, 0o600),
-            (0o640, 0o640),
-            (0o660, 0o660),
-            (0o600, 0o600),
-            (0o400, 0o400),
-        ] {
-            for name in ["a.db", "a.db-wal", "a.db-shm"] {
-                let path = folder.path().join(name);
-                fs::write(&path, "")?;
-                fs::set_permissions(&path, fs::Permissions::from_mode(original))?;
-            }
-            tighten_database(&database);
-            for name in ["a.db", "a.db-wal", "a.db-shm"] {
-                let path = folder.path().join(name);
-                let mode = path.metadata()?.permissions().mode() & 0o777;
-                assert_eq!(mode, expected, "{name} {original:o}");
-                fs::remove_file(path)?;
-            }
+        for name in ["a.db", "a.db-wal", "a.db-shm"] {
+            let path = folder.path().join(name);
+            fs::write(&path, "")?;
+            fs::set_permissions(&path, fs::Permissions::from_mode(original))?;
         }
+        tighten_database(&database);
+        for name in ["a.db", "a.db-wal", "a.db-shm"] {
+            let path = folder.path().join(name);
+            let mode = path.metadata()?.permissions().mode() & 0o777;
+            assert_eq!(mode, expected, "{name}");
+            fs::remove_file(path)?;
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn private_files_may_be_there() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let database = folder.path().join("a.db");
         create_private(&database)?;
         assert_eq!(database.metadata()?.permissions().mode() & 0o777, PRIVATE);
         create_private(&database)

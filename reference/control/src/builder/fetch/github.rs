@@ -144,6 +144,7 @@ mod tests {
     use std::error::Error;
 
     use rego::Value;
+    use rstest::rstest;
     use test_server::{TestServer, always, respond, text};
 
     use super::*;
@@ -151,92 +152,77 @@ mod tests {
     /// Public key and its private key, in PEM.
     const KEYS: &str = include_str!("../tests/app.pem");
 
-    #[test]
-    fn the_api_is_beside_the_repository() -> Result<(), Box<dyn Error>> {
-        for (repo, expected) in [
-            ("https://github.com/a/b.git", Some("https://api.github.com")),
-            (
-                "https://git.example/a/b",
-                Some("https://git.example/api/v3"),
-            ),
-            (
-                "https://git.example:8443/a",
-                Some("https://git.example:8443/api/v3"),
-            ),
-            ("http://github.com/a/b", None),
-            ("ssh://git@github.com/a/b", None),
-        ] {
-            let repo = gix::url::parse(repo)?;
-            assert_eq!(api(&repo).ok().as_deref(), expected, "{repo:?}");
-        }
+    #[rstest]
+    #[case::github("https://github.com/a/b.git", Some("https://api.github.com"))]
+    #[case::own_host("https://git.example/a/b", Some("https://git.example/api/v3"))]
+    #[case::own_host_with_port(
+        "https://git.example:8443/a",
+        Some("https://git.example:8443/api/v3")
+    )]
+    #[case::plain_http("http://github.com/a/b", None)]
+    #[case::ssh("ssh://git@github.com/a/b", None)]
+    fn the_api_is_beside_the_repository(
+        #[case] repo: &str,
+        #[case] expected: Option<&str>,
+    ) -> Result<(), Box<dyn Error>> {
+        let repo = gix::url::parse(repo)?;
+        assert_eq!(api(&repo).ok().as_deref(), expected);
         Ok(())
     }
 
+    #[rstest]
+    #[case::token("127.0.0.1", KEYS, r#"{"token":"T","expires_at":"?"}"#, Ok("T"))]
+    #[case::no_token("127.0.0.1", KEYS, "{}", Err("is not the JSON object it should be"))]
+    #[case::no_key(
+        "127.0.0.1",
+        "none",
+        "",
+        Err("invalid private_key: expected an RSA key in PEM")
+    )]
+    #[case::another_host("elsewhere.example", KEYS, "", Err("is not among the allowed hosts"))]
     #[tokio::test]
-    async fn tokens_are_had_for_a_signature() -> Result<(), Box<dyn Error>> {
+    async fn tokens_are_had_for_a_signature(
+        #[case] hosts: &str,
+        #[case] key: &str,
+        #[case] answer: &'static str,
+        #[case] expected: Result<&str, &str>,
+    ) -> Result<(), Box<dyn Error>> {
         http_server::tls_provider::install();
-        for (hosts, key, answer, expected) in [
-            (
-                "127.0.0.1",
-                KEYS,
-                r#"{"token":"T","expires_at":"?"}"#,
-                Ok("T"),
-            ),
-            (
-                "127.0.0.1",
-                KEYS,
-                "{}",
-                Err("is not the JSON object it should be"),
-            ),
-            (
-                "127.0.0.1",
-                "none",
-                "",
-                Err("invalid private_key: expected an RSA key in PEM"),
-            ),
-            (
-                "elsewhere.example",
-                KEYS,
-                "",
-                Err("is not among the allowed hosts"),
-            ),
-        ] {
-            let server = TestServer::start(always(respond(201, &[], answer))).await?;
-            let api = server.url();
-            let app = GithubApp {
-                integration_id: 12,
-                installation_id: 34,
-                private_key: key.to_owned(),
-            };
-            let hosts = AllowedHosts::read(&[hosts.to_owned()])?;
-            let token = cached_or_new_token(&api, &app, &hosts).await;
-            match (&token, expected) {
-                (Ok(token), Ok(expected)) => assert_eq!(token, expected),
-                (Err(failure), Err(expected)) => {
-                    let message = format!("{failure:?}");
-                    assert!(message.contains(expected), "{message}");
-                    continue;
-                }
-                other => return Err(format!("{other:?}").into()),
+        let server = TestServer::start(always(respond(201, &[], answer))).await?;
+        let api = server.url();
+        let app = GithubApp {
+            integration_id: 12,
+            installation_id: 34,
+            private_key: key.to_owned(),
+        };
+        let hosts = AllowedHosts::read(&[hosts.to_owned()])?;
+        let token = cached_or_new_token(&api, &app, &hosts).await;
+        match (&token, expected) {
+            (Ok(token), Ok(expected)) => assert_eq!(token, expected),
+            (Err(failure), Err(expected)) => {
+                let message = format!("{failure:?}");
+                assert!(message.contains(expected), "{message}");
+                return Ok(());
             }
-            assert_eq!(
-                cached_or_new_token(&api, &app, &hosts).await,
-                Ok("T".to_owned())
-            );
-            let requests = server.requests();
-            let [request] = requests.as_slice() else {
-                return Err(format!("{requests:?}").into());
-            };
-            let head = text(request);
-            let request_line = "POST /app/installations/34/access_tokens HTTP/1.1\r\n";
-            assert!(head.starts_with(request_line), "{head}");
-            let token = head.split("authorization: Bearer ").nth(1);
-            let token = token.and_then(|rest| rest.lines().next());
-            let token = token.ok_or("no token")?;
-            rego::jwt::verify(token, "RS256", KEYS)?;
-            let (_, claims) = rego::jwt::unverified(token)?;
-            assert_eq!(claims.get("iss").and_then(Value::as_str), Some("12"));
+            other => return Err(format!("{other:?}").into()),
         }
+        assert_eq!(
+            cached_or_new_token(&api, &app, &hosts).await,
+            Ok("T".to_owned())
+        );
+        let requests = server.requests();
+        let [request] = requests.as_slice() else {
+            return Err(format!("{requests:?}").into());
+        };
+        let head = text(request);
+        let request_line = "POST /app/installations/34/access_tokens HTTP/1.1\r\n";
+        assert!(head.starts_with(request_line), "{head}");
+        let token = head.split("authorization: Bearer ").nth(1);
+        let token = token.and_then(|rest| rest.lines().next());
+        let token = token.ok_or("no token")?;
+        rego::jwt::verify(token, "RS256", KEYS)?;
+        let (_, claims) = rego::jwt::unverified(token)?;
+        assert_eq!(claims.get("iss").and_then(Value::as_str), Some("12"));
         Ok(())
     }
 }

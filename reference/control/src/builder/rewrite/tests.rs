@@ -1,5 +1,7 @@
 //! Modules before and after they are moved.
 
+use rstest::rstest;
+
 use super::*;
 
 fn moved(from: &str, to: &str, text: &str) -> Result<Option<String>, String> {
@@ -220,30 +222,32 @@ fn modules_are_moved() {
     }
 }
 
-#[test]
-fn what_cannot_be_moved_is_left_out_or_refused() {
-    for (from, to, text, expected) in [
-        ("a.b", "v", "package a", None),
-        ("a", "v", "package ab", None),
-        ("a", "", "package a", Some("cannot be called `data`")),
-        ("a", "", "package a[\"b-c\"]", Some("cannot be called")),
-        ("", "data[\"v-w\"]", "package a", Some("cannot be called")),
-        ("", "v", "package", Some("m.rego:1")),
-        ("", "v", "package a\np if", Some("m.rego:2")),
-        (
-            "lib.util",
-            "v",
-            "package lib.util\nimport data.lib\np if { some lib in [1]; lib.util }",
-            Some("m.rego:3:13: `lib` is imported and used by itself"),
-        ),
-    ] {
-        let found = moved(from, to, text);
-        match expected {
-            None => assert_eq!(found, Ok(None), "{text}"),
-            Some(part) => {
-                let message = found.err().unwrap_or_default();
-                assert!(message.contains(part), "{text}: {message}");
-            }
+#[rstest]
+#[case::package_above("a.b", "v", "package a", None)]
+#[case::package_with_a_longer_name("a", "v", "package ab", None)]
+#[case::package_without_a_name("a", "", "package a", Some("cannot be called `data`"))]
+#[case::package_with_no_plain_name("a", "", "package a[\"b-c\"]", Some("cannot be called"))]
+#[case::prefix_with_no_plain_name("", "data[\"v-w\"]", "package a", Some("cannot be called"))]
+#[case::no_package("", "v", "package", Some("m.rego:1"))]
+#[case::no_body("", "v", "package a\np if", Some("m.rego:2"))]
+#[case::import_used_by_itself(
+    "lib.util",
+    "v",
+    "package lib.util\nimport data.lib\np if { some lib in [1]; lib.util }",
+    Some("m.rego:3:13: `lib` is imported and used by itself")
+)]
+fn what_cannot_be_moved_is_left_out_or_refused(
+    #[case] from: &str,
+    #[case] to: &str,
+    #[case] text: &str,
+    #[case] expected: Option<&str>,
+) {
+    let found = moved(from, to, text);
+    match expected {
+        None => assert_eq!(found, Ok(None)),
+        Some(part) => {
+            let message = found.err().unwrap_or_default();
+            assert!(message.contains(part), "{message}");
         }
     }
 }

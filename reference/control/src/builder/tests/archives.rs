@@ -2,30 +2,20 @@
 
 use std::error::Error;
 
+use rstest::rstest;
+
 use super::{TestFolders, dedent};
 
-#[tokio::test]
-async fn definitions_make_archives() -> Result<(), Box<dyn Error>> {
-    for (note, job, expected) in CASES {
-        let fixture = TestFolders::new()?;
-        let found = fixture.listing(job).await?;
-        assert_eq!(found, dedent(expected), "{note}");
-    }
-    Ok(())
-}
-
-const CASES: &[(&str, &str, &str)] = &[
-    (
-        "nothing",
-        "{}",
-        r#"
+#[rstest]
+#[case::nothing(
+    "{}",
+    r#"
         /data.json {}
         /.manifest {"rego_version":1,"revision":"REV","roots":["system/empty/bundle"]}
-        "#,
-    ),
-    (
-        "files of a folder, pushed documents, and what is left out",
-        r#"
+        "#
+)]
+#[case::folders_documents_and_what_is_left_out(
+    r#"
         bundle: {requirements: [{source: app}], excluded_files: ["*_test.rego", "docs/*"]}
         sources: {app: {directory: ROOT/app}}
         data: {app: {x/data/data.json: '{"max":1.0}'}}
@@ -39,28 +29,26 @@ const CASES: &[(&str, &str, &str)] = &[
           app/README.md: nothing
           app/.git/config.json: nonsense
         "#,
-        r#"
+    r#"
         /data.json {"x":{"data":{"max":1.0}},"y":{"a":[1.5,true],"more":{"b":null}}}
         /app/x/a.rego package app.x # kept as it is
         /.manifest {"rego_version":1,"revision":"REV","roots":["app/x","x/data","y"]}
-        "#,
-    ),
-    (
-        "only some paths of a folder",
-        r#"
+        "#
+)]
+#[case::paths_of_a_folder(
+    r#"
         bundle: {requirements: [{source: app}]}
         sources: {app: {directory: ROOT/app, paths: ["a.rego", "x/*"]}}
         files: {app/a.rego: package a, app/b.rego: package b, app/x/y/data.json: '{}'}
         "#,
-        r#"
+    r#"
         /data.json {"x":{"y":{}}}
         /app/a.rego package a
         /.manifest {"rego_version":1,"revision":"REV","roots":["a","x/y"]}
-        "#,
-    ),
-    (
-        "relative folders, and paths without one, below the source root",
-        r#"
+        "#
+)]
+#[case::relative_folders_and_paths_below_the_source_root(
+    r#"
         bundle: {requirements: [{source: app}, {source: rest}]}
         sources:
           app: {directory: app/../app, paths: ["x/*"]}
@@ -74,16 +62,15 @@ const CASES: &[(&str, &str, &str)] = &[
           lib/s.rego: package s
           data/deep/data.json: '{"n":1}'
         "#,
-        r#"
+    r#"
         /data.json {"data":{"deep":{"n":1}}}
         /app/x/a.rego package a
         /rest/lib/r.rego package r
         /.manifest {"file_rego_versions":{"/app/x/a.rego":0},"rego_version":1,"revision":"REV","roots":["a","data/deep","r"]}
-        "#,
-    ),
-    (
-        "libraries of the operator, the first of a name, beside other files",
-        r#"
+        "#
+)]
+#[case::libraries_the_first_of_a_name_beside_other_files(
+    r#"
         bundle: {requirements: [{source: app}, {source: own}, {source: deep, prefix: vendor}]}
         sources:
           app: {builtin: "acme:rules-v1", directory: ROOT/app}
@@ -97,17 +84,16 @@ const CASES: &[(&str, &str, &str)] = &[
           library/acme/deep/data.json: '{"deep":{"n":1}}'
           app/a.rego: package a
         "#,
-        r#"
+    r#"
         /data.json {"vendor":{"deep":{"n":1}}}
         /app/rules/r:1.rego package rules
         /app1/a.rego package a
         /own/own.rego package own
         /.manifest {"rego_version":1,"revision":"REV","roots":["a","rules","own","vendor"]}
-        "#,
-    ),
-    (
-        "sources of sources, in a circle, and the last of two requirements",
-        r#"
+        "#
+)]
+#[case::circle_and_the_last_of_two_requirements(
+    r#"
         bundle: {requirements: [{source: a, prefix: x}, {source: a}]}
         sources:
           a: {directory: ROOT/a, requirements: [{source: b}, {git: {commit: "1"}}]}
@@ -115,16 +101,15 @@ const CASES: &[(&str, &str, &str)] = &[
           other: {directory: ROOT/nowhere}
         files: {a/a.rego: package a, b/b.rego: package b}
         "#,
-        r#"
+    r#"
         /data.json {}
         /a/a.rego package a
         /b/b.rego package b
         /.manifest {"rego_version":1,"revision":"REV","roots":["a","b"]}
-        "#,
-    ),
-    (
-        "mounts along the chain; the requiring policy stays as it is",
-        r#"
+        "#
+)]
+#[case::mounts_along_the_chain_but_not_in_the_requiring_policy(
+    r#"
         bundle: {requirements: [{source: top}]}
         sources:
           top: {directory: ROOT/top, requirements: [{source: lib, path: data.lib, prefix: data.v}]}
@@ -147,7 +132,7 @@ const CASES: &[(&str, &str, &str)] = &[
             s := 1
           deep/e/data.json: '{"f":1}'
         "#,
-        r#"
+    r#"
         /data.json {"v":{"conf":{"n":1},"deep":{"e":{"f":1}}}}
         /deep/d.rego package v.deep.d
         r := data.v.deep.d.s # "data.d.s"
@@ -158,11 +143,10 @@ const CASES: &[(&str, &str, &str)] = &[
         /top/t.rego package top
         p := data.v.core.q + data.lib.core.q
         /.manifest {"rego_version":1,"revision":"REV","roots":["top","v/conf","v/core","v/deep/d","v/deep/e"]}
-        "#,
-    ),
-    (
-        "one source in two places",
-        r#"
+        "#
+)]
+#[case::source_in_two_places(
+    r#"
         bundle: {requirements: [{source: a}, {source: "n m/é"}]}
         sources:
           a: {directory: ROOT/a, requirements: [{source: "n m/é", prefix: v}]}
@@ -170,17 +154,16 @@ const CASES: &[(&str, &str, &str)] = &[
         data: {"n m/é": {k/data.json: '[1]'}}
         files: {a/a.rego: package a, n/n.rego: package n}
         "#,
-        r#"
+    r#"
         /data.json {"k":[1],"v":{"k":[1]}}
         /a/a.rego package a
         /n%20m%2F%C3%A9/n.rego package n
         /n%20m%2F%C3%A91/n.rego package v.n
         /.manifest {"rego_version":1,"revision":"REV","roots":["a","k","n","v/k","v/n"]}
-        "#,
-    ),
-    (
-        "stacks by labels, mounted below their names",
-        r#"
+        "#
+)]
+#[case::stacks_by_labels_below_their_names(
+    r#"
         bundle: {labels: {env: prod}, requirements: [{source: app}]}
         stacks:
           guard: {selector: {env: [p*]}, requirements: [{source: org, prefix: x}]}
@@ -192,32 +175,30 @@ const CASES: &[(&str, &str, &str)] = &[
         data: {named: {d/data.json: "1"}}
         files: {app/a.rego: package app, org/o.rego: package org, flat/f.rego: package flat}
         "#,
-        r#"
+    r#"
         /data.json {"stacks":{"quoted name":{"d":1}}}
         /app/a.rego package app
         /flat/f.rego package flat
         /org/o.rego package stacks.guard.x.org
         /.manifest {"rego_version":1,"revision":"REV","roots":["app","stacks/guard/x/org","flat","stacks/quoted%20name/d","stacks/quoted name/d"]}
-        "#,
-    ),
-    (
-        "stacks that are mounted where they say",
-        r#"
+        "#
+)]
+#[case::stacks_mounted_where_they_say(
+    r#"
         bundle: {labels: {env: prod}, options: {no_default_stack_mount: true, optimization: {level: 1}, target: rego}}
         stacks: {guard: {requirements: [{source: org, prefix: x}, {source: flat, automount: true}]}}
         sources: {org: {directory: org}, flat: {directory: flat}}
         files: {org/o.rego: package org, flat/f.rego: package flat}
         "#,
-        r#"
+    r#"
         /data.json {}
         /flat/f.rego package flat
         /org/o.rego package x.org
         /.manifest {"rego_version":1,"revision":"REV","roots":["x/org","flat"]}
-        "#,
-    ),
-    (
-        "folders that no other source has",
-        r#"
+        "#
+)]
+#[case::folders_that_no_other_source_has(
+    r#"
         bundle: {requirements: [{source: "a:1"}, {source: "a#1", prefix: t}, {source: a, prefix: v}, {source: b}, {source: c}]}
         sources:
           "a:1": {directory: a}
@@ -229,7 +210,7 @@ const CASES: &[(&str, &str, &str)] = &[
           "d+e": {directory: a}
         files: {a/a.rego: package a}
         "#,
-        r#"
+    r#"
         /data.json {}
         /a#1/a.rego package a
         /a#11/a.rego package y.a
@@ -239,74 +220,68 @@ const CASES: &[(&str, &str, &str)] = &[
         /a2/a.rego package w.a
         /d+e/a.rego package z.a
         /.manifest {"rego_version":1,"revision":"REV","roots":["a","t/a","v/a","w/a","x/a","y/a","z/a"]}
-        "#,
-    ),
-    (
-        "embedded files",
-        r#"
+        "#
+)]
+#[case::embedded_files(
+    r#"
         bundle: {requirements: [{source: a}]}
         sources: {a: {files: {x/a.rego: cGFja2FnZSBh, d/data.json: WzFd, .manifest: eyJyZWdvX3ZlcnNpb24iOjB9}}}
         "#,
-        r#"
+    r#"
         /data.json {"d":[1]}
         /a/x/a.rego package a
         /.manifest {"rego_version":0,"revision":"REV","roots":["a","d"]}
-        "#,
-    ),
-    (
-        "a document at the root, and an empty source that has a place",
-        r#"
+        "#
+)]
+#[case::document_at_the_root_and_empty_source_with_a_place(
+    r#"
         bundle: {requirements: [{source: a}]}
         sources: {a: {}}
         data: {a: {data.json: '{"x":{"y":1}}', x/z/data.json: "2"}}
         "#,
-        r#"
+    r#"
         /data.json {"x":{"y":1,"z":2}}
         /.manifest {"rego_version":1,"revision":"REV","roots":[""]}
-        "#,
-    ),
-    (
-        "names that roots escape, or that they cannot tell",
-        r#"
+        "#
+)]
+#[case::names_that_roots_escape_or_cannot_tell(
+    r#"
         bundle: {requirements: [{source: a, prefix: 'v["b c"]'}, {source: b, prefix: 'w["d/e"]'}]}
         sources: {a: {directory: ROOT/a}, b: {}}
         data: {b: {100%/data.json: "1"}}
         files: {a/x y/data.json: '{"z":1}', a/a.rego: package a}
         "#,
-        r#"
+    r#"
         /data.json {"v":{"b c":{"x y":{"z":1}}},"w":{"d/e":{"100%":1}}}
         /a/a.rego package v["b c"].a
         /.manifest {"rego_version":1,"revision":"REV","roots":["v/b%20c/a","v/b c/a","v/b%20c/x%20y","v/b c/x y","w"]}
-        "#,
-    ),
-    (
-        "packages that no root names lie below one that is",
-        r#"
+        "#
+)]
+#[case::packages_below_the_one_that_a_root_names(
+    r#"
         bundle: {requirements: [{source: a, prefix: 'v["b/../c"]'}, {source: b, prefix: 'w["d%2Fe"].f'}]}
         sources: {a: {directory: ROOT/a}, b: {directory: ROOT/b}}
         files: {a/a.rego: package a, b/b.rego: package b}
         "#,
-        r#"
+    r#"
         /data.json {}
         /a/a.rego package v["b/../c"].a
         /b/b.rego package w["d%2Fe"].f.b
         /.manifest {"rego_version":1,"revision":"REV","roots":["v","w"]}
-        "#,
-    ),
-    (
-        "an empty source has the place that a prefix gives it",
-        r#"
+        "#
+)]
+#[case::empty_source_with_a_prefix(
+    r#"
         bundle: {requirements: [{source: a}, {source: b, prefix: v.w}, {source: c, path: x, prefix: y}]}
         sources: {a: {}, b: {}, c: {}}
         "#,
-        r#"
+    r#"
         /data.json {}
         /.manifest {"rego_version":1,"revision":"REV","roots":["v/w"]}
-        "#,
-    ),
-    (
-        "the manifest of a source",
-        r#"
+        "#
+)]
+#[case::manifest_of_a_source(
+    r#"
         bundle: {requirements: [{source: a}, {source: b, prefix: v}]}
         sources: {a: {directory: ROOT/a}, b: {directory: ROOT/b}}
         files:
@@ -316,16 +291,15 @@ const CASES: &[(&str, &str, &str)] = &[
           b/.manifest: '{"revision":"ignored","roots":["z"]}'
           b/b.rego: package b
         "#,
-        r#"
+    r#"
         /data.json {}
         /a/a.rego package a.b
         /b/b.rego package v.b
         /.manifest {"file_rego_versions":{"/a/a.rego":0},"rego_version":1,"revision":"REV","roots":["a","v"]}
-        "#,
-    ),
-    (
-        "modules of version 0",
-        r#"
+        "#
+)]
+#[case::modules_of_version_0(
+    r#"
         bundle: {requirements: [{source: a}, {source: m, prefix: v}]}
         sources: {a: {directory: ROOT/a}, m: {directory: ROOT/m}}
         files:
@@ -342,7 +316,7 @@ const CASES: &[(&str, &str, &str)] = &[
             package m
             r := 1 if data.m.s
         "#,
-        r#"
+    r#"
         /data.json {}
         /a/a.rego package a
         allow { input.in == data.v.m.q[_] }
@@ -352,11 +326,10 @@ const CASES: &[(&str, &str, &str)] = &[
         /m/old.rego package v.m
         q[x] { x = data.v.m.r }
         /.manifest {"file_rego_versions":{"/a/a.rego":0,"/m/old.rego":0},"rego_version":1,"revision":"REV","roots":["a","v/m"]}
-        "#,
-    ),
-    (
-        "modules of both versions without a manifest",
-        r#"
+        "#
+)]
+#[case::modules_of_both_versions_without_a_manifest(
+    r#"
         bundle: {requirements: [{source: a, prefix: v}]}
         sources: {a: {directory: a}}
         files:
@@ -374,7 +347,7 @@ const CASES: &[(&str, &str, &str)] = &[
             package a
             s := [1]
         "#,
-        r#"
+    r#"
         /data.json {}
         /a/both.rego package v.a
         import rego.v1
@@ -386,11 +359,10 @@ const CASES: &[(&str, &str, &str)] = &[
         /a/plain.rego package v.a
         s := [1]
         /.manifest {"file_rego_versions":{"/a/old.rego":0},"rego_version":1,"revision":"REV","roots":["v/a"]}
-        "#,
-    ),
-    (
-        "nothing but modules of version 0, with a manifest that the bundle leaves out",
-        r#"
+        "#
+)]
+#[case::modules_of_version_0_with_a_manifest_that_is_left_out(
+    r#"
         bundle: {excluded_files: [.manifest], requirements: [{source: a}]}
         sources: {a: {directory: ROOT/a, paths: ["*"]}}
         files:
@@ -399,11 +371,20 @@ const CASES: &[(&str, &str, &str)] = &[
             package a
             p[1]
         "#,
-        r#"
+    r#"
         /data.json {}
         /a/a.rego package a
         p[1]
         /.manifest {"rego_version":0,"revision":"REV","roots":["a"]}
-        "#,
-    ),
-];
+        "#
+)]
+#[tokio::test]
+async fn definitions_make_archives(
+    #[case] job: &str,
+    #[case] expected: &str,
+) -> Result<(), Box<dyn Error>> {
+    let fixture = TestFolders::new()?;
+    let found = fixture.listing(job).await?;
+    assert_eq!(found, dedent(expected));
+    Ok(())
+}

@@ -2,7 +2,9 @@
 
 use std::error::Error;
 
-use super::TestFolders;
+use rstest::rstest;
+
+use super::{Limits, TestFolders};
 
 #[tokio::test]
 async fn failures_say_what_and_where() -> Result<(), Box<dyn Error>> {
@@ -21,8 +23,28 @@ async fn failures_say_what_and_where() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+#[rstest]
+#[case::none(Limits::default(), "")]
+#[case::parts(Limits { parts: 4, ..Limits::default() }, "SYNC CONFIG_ERROR")]
+#[case::depth(Limits { depth: 1, ..Limits::default() }, "SYNC")]
+#[case::entries(
+    Limits { entries: 2, ..Limits::default() },
+    "SYNC SYNC_FAILED: source `a`: there are too many files to look at"
+)]
+#[case::file(Limits { file: 6, ..Limits::default() }, "SYNC SYNC_FAILED")]
+#[case::total_of_files(Limits { total: 15, ..Limits::default() }, "SYNC SYNC_FAILED")]
+#[case::total_of_all(Limits { total: 22, ..Limits::default() }, "BUILD BUILD_FAILED")]
+#[case::policies(
+    Limits { policies: 8, ..Limits::default() },
+    "BUILD BUILD_FAILED: source `a`: the policies up to `a/c/d/a.rego` have too many bytes"
+)]
+#[case::one_file(Limits { files: 1, ..Limits::default() }, "SYNC SYNC_FAILED")]
+#[case::two_files(Limits { files: 2, ..Limits::default() }, "BUILD BUILD_FAILED")]
 #[tokio::test]
-async fn limits_end_builds() -> Result<(), Box<dyn Error>> {
+async fn limits_end_builds(
+    #[case] limits: Limits,
+    #[case] expected: &str,
+) -> Result<(), Box<dyn Error>> {
     const JOB: &str = r#"
         bundle: {requirements: [{source: a}, {source: a-more}]}
         sources:
@@ -33,81 +55,12 @@ async fn limits_end_builds() -> Result<(), Box<dyn Error>> {
         data: {b: {x/data.json: "[1,2,3]"}}
         files: {a/c/d/a.rego: package a}
     "#;
-    let unlimited = super::Limits::default;
-    for (limits, expected) in [
-        (unlimited(), ""),
-        (
-            super::Limits {
-                parts: 4,
-                ..unlimited()
-            },
-            "SYNC CONFIG_ERROR",
-        ),
-        (
-            super::Limits {
-                depth: 1,
-                ..unlimited()
-            },
-            "SYNC",
-        ),
-        (
-            super::Limits {
-                entries: 2,
-                ..unlimited()
-            },
-            "SYNC SYNC_FAILED: source `a`: there are too many files to look at",
-        ),
-        (
-            super::Limits {
-                file: 6,
-                ..unlimited()
-            },
-            "SYNC SYNC_FAILED",
-        ),
-        (
-            super::Limits {
-                total: 15,
-                ..unlimited()
-            },
-            "SYNC SYNC_FAILED",
-        ),
-        (
-            super::Limits {
-                total: 22,
-                ..unlimited()
-            },
-            "BUILD BUILD_FAILED",
-        ),
-        (
-            super::Limits {
-                policies: 8,
-                ..unlimited()
-            },
-            "BUILD BUILD_FAILED: source `a`: the policies up to `a/c/d/a.rego` have too many bytes",
-        ),
-        (
-            super::Limits {
-                files: 1,
-                ..unlimited()
-            },
-            "SYNC SYNC_FAILED",
-        ),
-        (
-            super::Limits {
-                files: 2,
-                ..unlimited()
-            },
-            "BUILD BUILD_FAILED",
-        ),
-    ] {
-        let mut fixture = TestFolders::new()?;
-        fixture.access.limits = limits;
-        let found = fixture.listing(JOB).await?;
-        let limits = &fixture.access.limits;
-        match expected {
-            "" => assert!(found.starts_with("/data.json"), "{found}"),
-            expected => assert!(found.starts_with(expected), "{limits:?}\n{found}"),
-        }
+    let mut fixture = TestFolders::new()?;
+    fixture.access.limits = limits;
+    let found = fixture.listing(JOB).await?;
+    match expected {
+        "" => assert!(found.starts_with("/data.json"), "{found}"),
+        expected => assert!(found.starts_with(expected), "{found}"),
     }
     Ok(())
 }

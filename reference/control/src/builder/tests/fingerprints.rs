@@ -2,6 +2,8 @@
 
 use std::error::Error;
 
+use rstest::rstest;
+
 use super::TestFolders;
 
 #[tokio::test]
@@ -38,27 +40,29 @@ async fn nothing_is_made_of_files_that_are_the_same() -> Result<(), Box<dyn Erro
 }
 
 /// A fingerprint is empty if the database has all files, and absent if the revision is computed.
+#[rstest]
+#[case::empty("", "", Some(true))]
+#[case::embedded_files("", "files: {x/data.json: MQ==}", Some(true))]
+#[case::folder("", "directory: ROOT/a", Some(false))]
+#[case::library("", "builtin: lib", Some(false))]
+#[case::paths("", "paths: ['*.rego']", Some(false))]
+#[case::revision("revision: '\"r\"',", "", None)]
+#[case::revision_and_folder("revision: '\"r\"',", "directory: ROOT/a", None)]
+#[case::empty_revision("revision: '',", "", Some(true))]
 #[tokio::test]
-async fn not_every_bundle_has_a_fingerprint() -> Result<(), Box<dyn Error>> {
-    for (bundle, source, expected) in [
-        ("", "", Some(true)),
-        ("", "files: {x/data.json: MQ==}", Some(true)),
-        ("", "directory: ROOT/a", Some(false)),
-        ("", "builtin: lib", Some(false)),
-        ("", "paths: ['*.rego']", Some(false)),
-        ("revision: '\"r\"',", "", None),
-        ("revision: '\"r\"',", "directory: ROOT/a", None),
-        ("revision: '',", "", Some(true)),
-    ] {
-        let fixture = TestFolders::new()?;
-        let job = fixture.job(&format!(
-            "{{bundle: {{{bundle} requirements: [{{source: s}}]}}, sources: {{s: {{{source}}}}}, \
-             files: {{a/p.rego: package a, local-library/lib/l.rego: package l, \
-             r.rego: package r}}}}"
-        ))?;
-        let fingerprint = fixture.build(&job).await?.fingerprint;
-        let is_stored = fingerprint.map(|files| files.is_empty());
-        assert_eq!(is_stored, expected, "{bundle} {source}");
-    }
+async fn not_every_bundle_has_a_fingerprint(
+    #[case] bundle: &str,
+    #[case] source: &str,
+    #[case] expected: Option<bool>,
+) -> Result<(), Box<dyn Error>> {
+    let fixture = TestFolders::new()?;
+    let job = fixture.job(&format!(
+        "{{bundle: {{{bundle} requirements: [{{source: s}}]}}, sources: {{s: {{{source}}}}}, \
+         files: {{a/p.rego: package a, local-library/lib/l.rego: package l, \
+         r.rego: package r}}}}"
+    ))?;
+    let fingerprint = fixture.build(&job).await?.fingerprint;
+    let is_stored = fingerprint.map(|files| files.is_empty());
+    assert_eq!(is_stored, expected);
     Ok(())
 }

@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::time::{Duration, Instant};
 
+use rstest::rstest;
+
 use super::{Limits, TestFolders};
 use crate::HANG_LIMIT;
 
@@ -48,21 +50,27 @@ async fn fetches_that_come_to_no_end_are_ended() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Start of the result of a build whose key was opened; the server does not exist.
+const OPENED: &str = "SYNC SYNC_FAILED: source `a`: git: ";
+
+/// Start of the result of a build whose key was not opened.
+const REFUSED: &str =
+    "SYNC CONFIG_ERROR: source `a`: git: the key of the credentials cannot be opened";
+
+#[rstest]
+#[case::right(r#"it's $HOME \"quoted\" \\"#, OPENED)]
+#[case::wrong("it's", REFUSED)]
+#[case::none("", OPENED)]
 #[tokio::test]
-async fn keys_are_opened_with_their_passphrase() -> Result<(), Box<dyn Error>> {
-    let opened = "SYNC SYNC_FAILED: source `a`: git: ";
-    let refused = "SYNC CONFIG_ERROR: source `a`: git: the key of the credentials cannot be opened";
+async fn keys_are_opened_with_their_passphrase(
+    #[case] passphrase: &str,
+    #[case] expected: &str,
+) -> Result<(), Box<dyn Error>> {
     let key = r#""type":"ssh_key","key":"exit 1 # it's $HOME \"quoted\" \\""#;
-    for (passphrase, expected) in [
-        (r#"it's $HOME \"quoted\" \\"#, opened),
-        ("it's", refused),
-        ("", opened),
-    ] {
-        let fixture = TestFolders::new()?;
-        let secret = format!(r#"{{{key},"passphrase":"{passphrase}"}}"#);
-        let found = built(&fixture, &secret).await?;
-        assert!(found.starts_with(expected), "{passphrase}: {found}");
-    }
+    let fixture = TestFolders::new()?;
+    let secret = format!(r#"{{{key},"passphrase":"{passphrase}"}}"#);
+    let found = built(&fixture, &secret).await?;
+    assert!(found.starts_with(expected), "{found}");
     Ok(())
 }
 

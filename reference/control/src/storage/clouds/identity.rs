@@ -54,26 +54,32 @@ fn tag(reported: Option<&str>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn tags_that_are_empty_or_too_long_tell_nothing() {
-        for (length, expected) in [
-            (0, false),
-            (1, true),
-            (MAX_TAG_BYTES, true),
-            (MAX_TAG_BYTES + 1, false),
-        ] {
-            assert_eq!(
-                tag(Some(&"t".repeat(length))).is_some(),
-                expected,
-                "{length}"
-            );
-        }
+    #[rstest]
+    #[case::empty(0, false)]
+    #[case::short(1, true)]
+    #[case::longest(MAX_TAG_BYTES, true)]
+    #[case::too_long(MAX_TAG_BYTES + 1, false)]
+    fn tags_that_are_empty_or_too_long_tell_nothing(#[case] length: usize, #[case] expected: bool) {
+        assert_eq!(tag(Some(&"t".repeat(length))).is_some(), expected);
     }
 
-    #[test]
-    fn objects_are_told_apart() {
+    #[rstest]
+    #[case::same_tag("e - 1 5", "e - 1 5", true)]
+    #[case::same_version("e 7 1 5", "e 7 1 5", true)]
+    #[case::less_known_than_found("e - - 5", "e 7 1 5", true)]
+    #[case::same_version_without_a_tag("- 7 1 5", "e 7 1 5", true)]
+    #[case::other_tag("e - 1 5", "f - 1 5", false)]
+    #[case::other_version("e 7 1 5", "e 8 1 5", false)]
+    #[case::other_tag_of_the_version("f 7 1 5", "e 7 1 5", false)]
+    #[case::other_time("e - 1 5", "e - 2 5", false)]
+    #[case::other_size("e - 1 5", "e - 1 6", false)]
+    #[case::nothing_that_distinguishes_them("- - 1 5", "- - 1 5", false)]
+    #[case::tag_against_version("e - 1 5", "- 7 1 5", false)]
+    fn objects_are_told_apart(#[case] known: &str, #[case] found: &str, #[case] expected: bool) {
         let identity = |text: &str| {
             let mut parts = text.split(' ').map(|part| match part {
                 "-" => None,
@@ -89,22 +95,7 @@ mod tests {
                     .unwrap_or_default(),
             }
         };
-        for (known, found, expected) in [
-            ("e - 1 5", "e - 1 5", true),
-            ("e 7 1 5", "e 7 1 5", true),
-            ("e - - 5", "e 7 1 5", true),
-            ("- 7 1 5", "e 7 1 5", true),
-            ("e - 1 5", "f - 1 5", false),
-            ("e 7 1 5", "e 8 1 5", false),
-            ("f 7 1 5", "e 7 1 5", false),
-            ("e - 1 5", "e - 2 5", false),
-            ("e - 1 5", "e - 1 6", false),
-            // Nothing that distinguishes them.
-            ("- - 1 5", "- - 1 5", false),
-            ("e - 1 5", "- 7 1 5", false),
-        ] {
-            let is_of = identity(known).matches(&identity(found));
-            assert_eq!(is_of, expected, "{known}, {found}");
-        }
+        let is_of = identity(known).matches(&identity(found));
+        assert_eq!(is_of, expected);
     }
 }

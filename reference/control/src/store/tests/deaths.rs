@@ -1,5 +1,7 @@
 //! Bundles during whose builds processes crashed, and the order of owners.
 
+use rstest::rstest;
+
 use super::*;
 
 /// Claims the only bundle, which is suspected; returns its number of crashes.
@@ -30,29 +32,29 @@ async fn condemn(store: &Store) -> Tested {
 }
 
 /// Events for a bundle that is not built any more, and the crashes in its next claim.
+#[rstest]
+#[case::data("data", "data s 1", None)]
+#[case::other_source("other", "source other {}", None)]
+#[case::bundle("bundle", "bundle b {\"requirements\":[{\"source\":\"s\"}]}", Some(0))]
+#[case::source("source", "source s {}", Some(0))]
+#[case::stack(
+    "stack",
+    "stack x {\"selector\":{},\"requirements\":[{\"source\":\"s\"}]}",
+    Some(0)
+)]
 #[tokio::test]
-async fn definitions_redeem_a_bundle_and_data_does_not() -> Tested {
-    for (index, (line, deaths)) in [
-        ("data s 1", None),
-        ("source other {}", None),
-        ("bundle b {\"requirements\":[{\"source\":\"s\"}]}", Some(0)),
-        ("source s {}", Some(0)),
-        (
-            "stack x {\"selector\":{},\"requirements\":[{\"source\":\"s\"}]}",
-            Some(0),
-        ),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        for database in TestDatabase::all(&format!("redeem_{index}")).await? {
-            let store = database.store().await?;
-            condemn(&store).await?;
-            change(&store, line).await?;
-            while store.propagate_changes().await? {}
-            let next = claim(&store, "fourth", LEASE).await?;
-            assert_eq!(next.map(|claim| claim.deaths), deaths, "{line}");
-        }
+async fn definitions_redeem_a_bundle_and_data_does_not(
+    #[case] test: &str,
+    #[case] line: &str,
+    #[case] deaths: Option<u32>,
+) -> Tested {
+    for database in TestDatabase::all(&format!("redeem_{test}")).await? {
+        let store = database.store().await?;
+        condemn(&store).await?;
+        change(&store, line).await?;
+        while store.propagate_changes().await? {}
+        let next = claim(&store, "fourth", LEASE).await?;
+        assert_eq!(next.map(|claim| claim.deaths), deaths);
     }
     Ok(())
 }

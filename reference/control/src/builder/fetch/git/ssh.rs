@@ -259,46 +259,45 @@ fn fingerprint(line: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn fingerprints_are_those_of_ssh_keygen() {
-        for (line, expected) in [
-            (
-                "github.com ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl",
-                Some("SHA256:+DiY3wvvV6TuJJhbpZisF/zLDA0zPMSvHdkr4UvCOqU"),
-            ),
-            ("host ssh-rsa", None),
-            ("host ssh-rsa !", None),
-            ("", None),
-        ] {
-            assert_eq!(fingerprint(line).as_deref(), expected, "{line}");
-        }
+    #[rstest]
+    #[case::key(
+        "github.com ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl",
+        Some("SHA256:+DiY3wvvV6TuJJhbpZisF/zLDA0zPMSvHdkr4UvCOqU")
+    )]
+    #[case::without_a_key("host ssh-rsa", None)]
+    #[case::no_base64("host ssh-rsa !", None)]
+    #[case::empty("", None)]
+    fn fingerprints_are_those_of_ssh_keygen(#[case] line: &str, #[case] expected: Option<&str>) {
+        assert_eq!(fingerprint(line).as_deref(), expected);
     }
 
-    #[test]
-    fn calls_hold_no_options_of_others() -> Result<(), Box<dyn std::error::Error>> {
-        for (url, expected) in [
-            (
-                "ssh://git@a.example:2/~ann/x",
-                Some("-l git -p 2 -- a.example git-upload-pack '~ann/x'"),
-            ),
-            (
-                "a.example:it's",
-                Some("-- a.example git-upload-pack 'it'\\''s'"),
-            ),
-            ("ssh://[::1]/x", Some("-- ::1 git-upload-pack '/x'")),
-            ("ssh://-oProxyCommand=x@a.example/x", None),
-            ("ssh://%2doProxyCommand=x@a.example/x", None),
-            ("a.example:-x", None),
-        ] {
-            let mut command = Command::new("ssh");
-            let added = add_remote_command(&mut command, &gix::url::parse(url)?);
-            let words = command.get_args().map(|word| word.to_string_lossy());
-            let arguments = words.collect::<Vec<_>>().join(" ");
-            let found = added.is_ok().then_some(arguments.as_str());
-            assert_eq!(found, expected, "{url}");
-        }
+    #[rstest]
+    #[case::user_port_and_home(
+        "ssh://git@a.example:2/~ann/x",
+        Some("-l git -p 2 -- a.example git-upload-pack '~ann/x'")
+    )]
+    #[case::scp_like_with_a_quote(
+        "a.example:it's",
+        Some("-- a.example git-upload-pack 'it'\\''s'")
+    )]
+    #[case::address_v6("ssh://[::1]/x", Some("-- ::1 git-upload-pack '/x'"))]
+    #[case::option_as_user("ssh://-oProxyCommand=x@a.example/x", None)]
+    #[case::escaped_option_as_user("ssh://%2doProxyCommand=x@a.example/x", None)]
+    #[case::option_as_path("a.example:-x", None)]
+    fn calls_hold_no_options_of_others(
+        #[case] url: &str,
+        #[case] expected: Option<&str>,
+    ) -> Result<(), Box<dyn std::error::Error>> {
+        let mut command = Command::new("ssh");
+        let added = add_remote_command(&mut command, &gix::url::parse(url)?);
+        let words = command.get_args().map(|word| word.to_string_lossy());
+        let arguments = words.collect::<Vec<_>>().join(" ");
+        let found = added.is_ok().then_some(arguments.as_str());
+        assert_eq!(found, expected);
         Ok(())
     }
 }

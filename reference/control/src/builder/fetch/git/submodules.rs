@@ -101,20 +101,23 @@ pub(super) fn resolve_url(url: &str, repository: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn addresses_may_be_beside_the_repository() {
-        for (url, repository, expected) in [
-            ("https://b/x", "https://a/r", "https://b/x"),
-            ("../x", "https://a/o/r.git", "https://a/o/x"),
-            ("../../p/x.git", "https://a/o/r/", "https://a/p/x.git"),
-            ("./x", "/srv/r", "/srv/r/x"),
-            ("../x", "git@a:o/r", "git@a:o/x"),
-            ("../../../../x", "https://a/r", "https/x"),
-            ("/etc/x", "https://a/r", "/etc/x"),
-        ] {
-            assert_eq!(resolve_url(url, repository), expected, "{url} {repository}");
-        }
+    #[rstest]
+    #[case::absolute("https://b/x", "https://a/r", "https://b/x")]
+    #[case::beside("../x", "https://a/o/r.git", "https://a/o/x")]
+    #[case::above("../../p/x.git", "https://a/o/r/", "https://a/p/x.git")]
+    #[case::below_a_path("./x", "/srv/r", "/srv/r/x")]
+    #[case::beside_an_scp_address("../x", "git@a:o/r", "git@a:o/x")]
+    #[case::above_the_host("../../../../x", "https://a/r", "https/x")]
+    #[case::absolute_path("/etc/x", "https://a/r", "/etc/x")]
+    fn addresses_may_be_beside_the_repository(
+        #[case] url: &str,
+        #[case] repository: &str,
+        #[case] expected: &str,
+    ) {
+        assert_eq!(resolve_url(url, repository), expected);
     }
 }
