@@ -11,22 +11,16 @@
 use rego::error::LanguageError;
 use rego::value::from_json;
 use rego::{Compiler, Errors, Module, Policy, Query, QueryOptions};
+use rstest::rstest;
 
 use crate::support::processor_time;
 
-#[test]
-fn rules() {
-    check(include_str!("checks/rules.txt"));
-}
-
-#[test]
-fn types() {
-    check(include_str!("checks/types.txt"));
-}
-
-#[test]
-fn queries() {
-    check(include_str!("checks/queries.txt"));
+#[rstest]
+#[case::rules(include_str!("checks/rules.txt"))]
+#[case::types(include_str!("checks/types.txt"))]
+#[case::queries(include_str!("checks/queries.txt"))]
+fn modules_and_queries_are_checked(#[case] table: &str) {
+    check(table);
 }
 
 /// Applies the changes of every case, and compares the errors of the last one.

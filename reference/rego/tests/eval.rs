@@ -11,6 +11,7 @@ use std::sync::atomic::AtomicBool;
 
 use rego::value::from_json;
 use rego::{Compiler, Evaluation, Module, Policy, Query, QueryOptions, Value};
+use rstest::rstest;
 
 fn policy(texts: &[&str]) -> Policy {
     let mut compiler = Compiler::new(&Policy::default());
@@ -187,30 +188,23 @@ fn errors_say_what_and_where() {
     }
 }
 
-#[test]
-fn documents_are_found_at_their_paths() {
+#[rstest]
+#[case::rule(&["test", "deep", "b"], Some("7"))]
+#[case::document(&["list"], Some("[3,1,2]"))]
+#[case::nothing(&["nothing"], None)]
+#[case::package_without_rules(&["other"], Some(r#"{"empty":{}}"#))]
+#[case::package_above(&["system"], Some(r#"{"secret":true}"#))]
+#[case::object(&["test", "names"], Some(r#"{"a":1,"b":2}"#))]
+fn documents_are_found_at_their_paths(#[case] path: &[&str], #[case] expected: Option<&str>) {
     let policy = policy(&[POLICY, "package other.empty"]);
     let documents = from_json(DOCUMENTS.as_bytes()).expect("the documents are read");
-    for (path, expected) in [
-        (&["test", "deep", "b"][..], Some("7")),
-        (&["list"], Some("[3,1,2]")),
-        (&["nothing"], None),
-        (&["other"], Some(r#"{"empty":{}}"#)),
-        (&["system"], Some(r#"{"secret":true}"#)),
-        (&["test", "names"], Some(r#"{"a":1,"b":2}"#)),
-    ] {
-        let steps: Vec<_> = path.iter().map(|step| Value::from(*step)).collect();
-        let query = Query::document(&policy, &steps).expect("the path is a query");
-        let mut answers = query
-            .evaluate(&mut Evaluation::new(&documents))
-            .expect("the document is evaluated");
-        let document = answers.pop().and_then(rego::Solution::into_document);
-        assert_eq!(
-            document.map(|found| found.to_string()).as_deref(),
-            expected,
-            "{path:?}"
-        );
-    }
+    let steps: Vec<_> = path.iter().map(|step| Value::from(*step)).collect();
+    let query = Query::document(&policy, &steps).expect("the path is a query");
+    let mut answers = query
+        .evaluate(&mut Evaluation::new(&documents))
+        .expect("the document is evaluated");
+    let document = answers.pop().and_then(rego::Solution::into_document);
+    assert_eq!(document.map(|found| found.to_string()).as_deref(), expected);
 }
 
 #[test]

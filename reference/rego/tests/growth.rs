@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 
 use rego::{Compiler, Errors, Module, Policy, Query, QueryOptions};
+use rstest::rstest;
 
 use crate::support::processor_time;
 
@@ -231,19 +232,13 @@ fn nesting_does_not_exhaust_the_stack() {
     }
 }
 
-#[test]
-fn long_texts_are_not_nested_ones() {
-    for text in [
-        format!("package a\n{}", "f(x) := g(x)\n".repeat(1000) + "g(x) := x"),
-        format!("package a\np := [{}1]", "abs(1), ".repeat(1000)),
-        format!("package a\np if {{ {}true }}", "1 + 1 == 2; ".repeat(1000)),
-        format!(
-            "package a\np if {{ {}true }}",
-            "not abs(1) in [2]; ".repeat(1000)
-        ),
-    ] {
-        assert!(compile(&text).is_ok(), "{}", text.get(..60).unwrap());
-    }
+#[rstest]
+#[case::rules(format!("package a\n{}", "f(x) := g(x)\n".repeat(1000) + "g(x) := x"))]
+#[case::items(format!("package a\np := [{}1]", "abs(1), ".repeat(1000)))]
+#[case::expressions(format!("package a\np if {{ {}true }}", "1 + 1 == 2; ".repeat(1000)))]
+#[case::negations(format!("package a\np if {{ {}true }}", "not abs(1) in [2]; ".repeat(1000)))]
+fn long_texts_are_not_nested_ones(#[case] text: String) {
+    assert!(compile(&text).is_ok());
 }
 
 #[test]

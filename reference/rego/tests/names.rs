@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use rego::Value;
 use rego::value::{JsonChunks, Object, Set, from_json};
+use rstest::rstest;
 
 /// Returns an object with keys that are serialized as JSON, and their positions as values.
 fn object(keys: impl IntoIterator<Item = Value>) -> Value {
@@ -40,29 +41,31 @@ fn check(value: &Value, expected: &str) {
     assert_eq!(other, expected);
 }
 
-#[test]
-fn the_last_of_one_name_is_written() {
-    let list = |value: i32| Value::from(vec![Value::from(value)]);
-    let set = |value: i32| Value::from(Set::from([Value::from(value)]));
-    let bytes = |bytes: &[u8]| Value::string(bytes);
-    for (keys, expected) in [
-        (vec![Value::from(1), Value::from("1")], r#"{"1":2}"#),
-        (vec![Value::Null, Value::from("null")], r#"{"null":2}"#),
-        (vec![Value::from("[1]"), list(1), set(1)], r#"{"[1]":3}"#),
-        (
-            vec![bytes(b"\xff"), bytes(b"\xfe"), Value::from("\u{fffd}")],
-            "{\"\u{fffd}\":1}",
-        ),
-        (vec![Value::from(2), Value::from("1")], r#"{"2":1,"1":2}"#),
-        (vec![Value::from("1"), Value::from("2")], r#"{"1":1,"2":2}"#),
-    ] {
-        let value = object(keys);
-        check(&value, expected);
-        let inside = Value::from(vec![Value::from(true), value.clone(), value.clone()]);
-        check(&inside, &format!("[true,{expected},{expected}]"));
-        let member = Value::object([("m", value)]);
-        check(&member, &format!(r#"{{"m":{expected}}}"#));
-    }
+fn list(value: i32) -> Value {
+    Value::from(vec![Value::from(value)])
+}
+
+fn set(value: i32) -> Value {
+    Value::from(Set::from([Value::from(value)]))
+}
+
+#[rstest]
+#[case::number_and_string(vec![Value::from(1), Value::from("1")], r#"{"1":2}"#)]
+#[case::null_and_string(vec![Value::Null, Value::from("null")], r#"{"null":2}"#)]
+#[case::string_and_lists(vec![Value::from("[1]"), list(1), set(1)], r#"{"[1]":3}"#)]
+#[case::bytes_that_are_not_utf8(
+    vec![Value::string(b"\xff"), Value::string(b"\xfe"), Value::from("\u{fffd}")],
+    "{\"\u{fffd}\":1}"
+)]
+#[case::other_order_of_names(vec![Value::from(2), Value::from("1")], r#"{"2":1,"1":2}"#)]
+#[case::same_order_of_names(vec![Value::from("1"), Value::from("2")], r#"{"1":1,"2":2}"#)]
+fn the_last_of_one_name_is_written(#[case] keys: Vec<Value>, #[case] expected: &str) {
+    let value = object(keys);
+    check(&value, expected);
+    let inside = Value::from(vec![Value::from(true), value.clone(), value.clone()]);
+    check(&inside, &format!("[true,{expected},{expected}]"));
+    let member = Value::object([("m", value)]);
+    check(&member, &format!(r#"{{"m":{expected}}}"#));
 }
 
 /// Objects that are keys or members of sets are serialized in the same way.

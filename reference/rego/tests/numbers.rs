@@ -5,6 +5,7 @@
 use std::cmp::Ordering;
 
 use rego::value::{ArithmeticError, Number};
+use rstest::rstest;
 
 #[track_caller]
 fn number(text: &str) -> Number {
@@ -15,13 +16,22 @@ fn number(text: &str) -> Number {
     number
 }
 
-#[test]
-fn texts_that_are_no_numbers() {
-    for text in [
-        "", "-", "01", "1.", ".1", "+1", "1e", "1e+", " 1", "1 ", "0x1", "NaN", "--1",
-    ] {
-        assert!(Number::parse(text).is_none(), "{text}");
-    }
+#[rstest]
+#[case::empty("")]
+#[case::sign("-")]
+#[case::zero_in_front("01")]
+#[case::no_digit_after_the_point("1.")]
+#[case::no_digit_before_the_point(".1")]
+#[case::plus("+1")]
+#[case::no_exponent("1e")]
+#[case::no_digit_in_the_exponent("1e+")]
+#[case::space_in_front(" 1")]
+#[case::space_behind("1 ")]
+#[case::hexadecimal("0x1")]
+#[case::not_a_number("NaN")]
+#[case::two_signs("--1")]
+fn texts_that_are_no_numbers(#[case] text: &str) {
+    assert!(Number::parse(text).is_none());
 }
 
 #[test]
@@ -60,23 +70,20 @@ fn numbers_are_ordered_by_their_exact_value() {
             );
         }
     }
-    for (left, right) in [
-        ("1", "1.0"),
-        ("1", "1e0"),
-        ("100", "1E+2"),
-        ("0", "-0"),
-        ("0", "0e5"),
-        ("0.5", "5e-1"),
-        ("0.05", "0.5e-1"),
-        ("-1200", "-1.2e3"),
-        ("123456789012345678901", "123456789012345678901.0"),
-    ] {
-        assert_eq!(
-            number(left).cmp(&number(right)),
-            Ordering::Equal,
-            "{left} {right}"
-        );
-    }
+}
+
+#[rstest]
+#[case::fraction_of_zero("1", "1.0")]
+#[case::exponent_of_zero("1", "1e0")]
+#[case::exponent("100", "1E+2")]
+#[case::negative_zero("0", "-0")]
+#[case::zero_with_an_exponent("0", "0e5")]
+#[case::negative_exponent("0.5", "5e-1")]
+#[case::fraction_with_an_exponent("0.05", "0.5e-1")]
+#[case::negative("-1200", "-1.2e3")]
+#[case::large("123456789012345678901", "123456789012345678901.0")]
+fn numbers_with_one_value_are_equal(#[case] left: &str, #[case] right: &str) {
+    assert_eq!(number(left).cmp(&number(right)), Ordering::Equal);
 }
 
 /// Formats a result or its error.
@@ -154,34 +161,38 @@ fn operations_on_two_numbers() {
     }
 }
 
-#[test]
-fn operations_on_one_number() {
-    let thirty = "1000000000000000000024696061952";
-    for (text, absolute, rounded, ceiling, floored) in [
-        ("-7", "7", "-7", "-7", "-7"),
-        ("-1.0", "1", "-1", "-1", "-1"),
-        ("2.5", "2.5", "3", "3", "2"),
-        ("-2.5", "2.5", "-3", "-2", "-3"),
-        ("-0.3", "0.3", "0", "1", "0"),
-        (
-            "1e30",
-            "1000000000000000000000000000000",
-            thirty,
-            thirty,
-            thirty,
-        ),
-        (
-            "-9223372036854775808",
-            "9223372036854775808",
-            "-9223372036854775808",
-            "-9223372036854775808",
-            "-9223372036854775808",
-        ),
-    ] {
-        let value = number(text);
-        assert_eq!(shown(value.absolute()), absolute, "abs {text}");
-        assert_eq!(shown(value.rounded()), rounded, "round {text}");
-        assert_eq!(shown(value.ceiling()), ceiling, "ceil {text}");
-        assert_eq!(shown(value.floored()), floored, "floor {text}");
-    }
+const NEAR_1E30: &str = "1000000000000000000024696061952";
+
+#[rstest]
+#[case::integer("-7", "7", "-7", "-7", "-7")]
+#[case::fraction_of_zero("-1.0", "1", "-1", "-1", "-1")]
+#[case::half("2.5", "2.5", "3", "3", "2")]
+#[case::negative_half("-2.5", "2.5", "-3", "-2", "-3")]
+#[case::near_zero("-0.3", "0.3", "0", "1", "0")]
+#[case::large(
+    "1e30",
+    "1000000000000000000000000000000",
+    NEAR_1E30,
+    NEAR_1E30,
+    NEAR_1E30
+)]
+#[case::smallest_integer(
+    "-9223372036854775808",
+    "9223372036854775808",
+    "-9223372036854775808",
+    "-9223372036854775808",
+    "-9223372036854775808"
+)]
+fn operations_on_one_number(
+    #[case] text: &str,
+    #[case] absolute: &str,
+    #[case] rounded: &str,
+    #[case] ceiling: &str,
+    #[case] floored: &str,
+) {
+    let value = number(text);
+    assert_eq!(shown(value.absolute()), absolute, "abs");
+    assert_eq!(shown(value.rounded()), rounded, "round");
+    assert_eq!(shown(value.ceiling()), ceiling, "ceil");
+    assert_eq!(shown(value.floored()), floored, "floor");
 }

@@ -5,6 +5,7 @@ use rego::{
     Compiler, Evaluation, Module, PartialOptions, PartialQuery, Policy, QueryOptions, References,
     Residual, Value,
 };
+use rstest::rstest;
 
 /// Rules that the queries refer to.
 const POLICY: &str = r#"package p
@@ -148,97 +149,82 @@ fn conditions_are_what_is_left() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-#[test]
-fn references_stand_where_they_are_asked() -> Result<(), Box<dyn std::error::Error>> {
+#[rstest]
+#[case::operand("4 >= data.rows[_].a", "gte(4, data.rows[V].a)")]
+#[case::conditions_of_one_item(
+    "x := data.rows[_].a; x > 4; x < 9",
+    "gt(data.rows[V].a, 4); lt(data.rows[V].a, 9)"
+)]
+#[case::other_input(
+    "some r in data.rows; r.a > 4; r.b == input.b",
+    "gt(data.rows[V].a, 4); data.rows[V].b = input.b"
+)]
+#[case::in_a_list(
+    "[data.rows[_].a, 1] == input.pair",
+    "[data.rows[V].a, 1] = input.pair"
+)]
+#[case::index_in_the_input("data.rows[input.at[_]].a == 1", "data.rows[input.at[V]].a = 1")]
+#[case::nested_call("data.rows[_].a + 1 > 3", "gt(plus(data.rows[V].a, 1), 3)")]
+#[case::count("count(data.rows[_].tags) > 1", "gt(count(data.rows[V].tags), 1)")]
+// If the item is undefined, the expression that uses it is still satisfied: it is retained.
+#[case::item_that_may_be_undefined("data.p.other_item", "V = input.at[V]; not V = 3")]
+#[case::comprehension(
+    "data.p.tags_of_item",
+    "V = input.at[V]; input.b = [V | V = data.rows[V].tags]"
+)]
+#[case::every("data.p.each_tag", "every V, V in input.at[V] { gt(V, 1) }")]
+fn references_stand_where_they_are_asked(
+    #[case] query: &str,
+    #[case] expected: &str,
+) -> Result<(), Box<dyn std::error::Error>> {
     let options = PartialOptions {
         unknowns: References::parse(["data.rows", "input"])?,
         ..PartialOptions::default()
     };
-    let cases: &[(&str, &str)] = &[
-        ("4 >= data.rows[_].a", "gte(4, data.rows[V].a)"),
-        (
-            "x := data.rows[_].a; x > 4; x < 9",
-            "gt(data.rows[V].a, 4); lt(data.rows[V].a, 9)",
-        ),
-        (
-            "some r in data.rows; r.a > 4; r.b == input.b",
-            "gt(data.rows[V].a, 4); data.rows[V].b = input.b",
-        ),
-        (
-            "[data.rows[_].a, 1] == input.pair",
-            "[data.rows[V].a, 1] = input.pair",
-        ),
-        (
-            "data.rows[input.at[_]].a == 1",
-            "data.rows[input.at[V]].a = 1",
-        ),
-        ("data.rows[_].a + 1 > 3", "gt(plus(data.rows[V].a, 1), 3)"),
-        (
-            "count(data.rows[_].tags) > 1",
-            "gt(count(data.rows[V].tags), 1)",
-        ),
-        // If the item is undefined, the expression that uses it is still satisfied: it is retained.
-        ("data.p.other_item", "V = input.at[V]; not V = 3"),
-        (
-            "data.p.tags_of_item",
-            "V = input.at[V]; input.b = [V | V = data.rows[V].tags]",
-        ),
-        ("data.p.each_tag", "every V, V in input.at[V] { gt(V, 1) }"),
-    ];
-    let mut wrong = Vec::new();
-    for (query, expected) in cases {
-        let formatted = format_queries(&residual(query, &options)?);
-        if formatted != [*expected] {
-            wrong.push(format!("{query}: {formatted:?}, not {expected:?}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let formatted = format_queries(&residual(query, &options)?);
+    assert_eq!(formatted, [expected]);
     Ok(())
 }
 
-#[test]
-fn rules_support_what_cannot_be_inlined() -> Result<(), Box<dyn std::error::Error>> {
-    let opaque = PartialOptions {
-        disable_inlining: References::parse(["data.p.exact"])?,
+#[rstest]
+#[case::disabled_inlining(
+    "data.p.exact",
+    &["data.p.exact"],
+    &["data.partial.p.exact"],
+    "exact = true if { input.a = 1 }"
+)]
+#[case::set(
+    "count(data.p.names) == 1",
+    &[],
+    &["count(data.partial.p.names, 1)"],
+    "names contains \"root\" if { true }"
+)]
+#[case::negation("not data.p.above", &[], &["not data.partial.__not"], "if { gt(input.a, 5) }")]
+#[case::with(
+    "data.p.exact with input.b as 3",
+    &[],
+    &["data.partial.p.exact with input.b as 3"],
+    "exact = true if { input.a = 1 }"
+)]
+fn rules_support_what_cannot_be_inlined(
+    #[case] query: &str,
+    #[case] opaque: &[&str],
+    #[case] expected: &[&str],
+    #[case] rule: &str,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let options = PartialOptions {
+        disable_inlining: References::parse(opaque.iter().copied())?,
         ..PartialOptions::default()
     };
-    let cases: &[(&str, &PartialOptions, &[&str], &str)] = &[
-        (
-            "data.p.exact",
-            &opaque,
-            &["data.partial.p.exact"],
-            "exact = true if { input.a = 1 }",
-        ),
-        (
-            "count(data.p.names) == 1",
-            &PartialOptions::default(),
-            &["count(data.partial.p.names, 1)"],
-            "names contains \"root\" if { true }",
-        ),
-        (
-            "not data.p.above",
-            &PartialOptions::default(),
-            &["not data.partial.__not"],
-            "if { gt(input.a, 5) }",
-        ),
-        (
-            "data.p.exact with input.b as 3",
-            &PartialOptions::default(),
-            &["data.partial.p.exact with input.b as 3"],
-            "exact = true if { input.a = 1 }",
-        ),
-    ];
-    for (query, options, expected, rule) in cases {
-        let residual = residual(query, options)?;
-        let found = format_queries(&residual);
-        assert_eq!(found.len(), expected.len(), "{query}: {found:?}");
-        for (found, expected) in found.iter().zip(*expected) {
-            assert!(found.starts_with(expected), "{query}: {found}");
-        }
-        let mut rules = residual.support.iter().flat_map(|module| &module.rules);
-        let is_there = rules.any(|found| found.to_string().contains(rule));
-        assert!(is_there, "{query}: {:?}", residual.support);
+    let residual = residual(query, &options)?;
+    let found = format_queries(&residual);
+    assert_eq!(found.len(), expected.len(), "{found:?}");
+    for (found, expected) in found.iter().zip(expected) {
+        assert!(found.starts_with(expected), "{found}");
     }
+    let mut rules = residual.support.iter().flat_map(|module| &module.rules);
+    let is_there = rules.any(|found| found.to_string().contains(rule));
+    assert!(is_there, "{:?}", residual.support);
     Ok(())
 }
 

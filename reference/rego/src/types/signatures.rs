@@ -71,22 +71,22 @@ fn read(line: &'static str) -> Option<Signature> {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
     #[test]
     fn every_line_declares_a_function() {
         assert_eq!(SIGNATURES.len(), TABLE.lines().count());
-        for (name, expected) in [
-            ("plus", "(number, number) => number"),
-            ("print", "(any...) => ???"),
-            ("walk", "(any) => array<array[any], any>"),
-            (
-                "concat",
-                "(string, any<array[string], set[string]>) => string",
-            ),
-        ] {
-            let of = signature(name).map(|signature| signature.of.to_string());
-            assert_eq!(of.as_deref(), Some(expected), "{name}");
-        }
+    }
+
+    #[rstest]
+    #[case::infix("plus", "(number, number) => number")]
+    #[case::any_number_of_arguments("print", "(any...) => ???")]
+    #[case::relation("walk", "(any) => array<array[any], any>")]
+    #[case::choice("concat", "(string, any<array[string], set[string]>) => string")]
+    fn declarations_are_read(#[case] name: &str, #[case] expected: &str) {
+        let of = signature(name).map(|signature| signature.of.to_string());
+        assert_eq!(of.as_deref(), Some(expected));
     }
 }

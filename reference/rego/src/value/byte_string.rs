@@ -164,22 +164,21 @@ impl<'b> Characters<'b> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::{any, proptest};
+    use rstest::rstest;
 
     use super::{Characters, lossy};
     use crate::Value;
 
-    #[test]
-    fn each_byte_that_is_not_utf8_is_replaced_by_itself() {
-        for (bytes, expected) in [
-            (&b"a\xffb"[..], "a\u{fffd}b"),
-            // Truncated four-byte character.
-            (b"\xf0\x9f\x98", "\u{fffd}\u{fffd}\u{fffd}"),
-            // A surrogate, and an overlong encoding of two bytes.
-            (b"\xed\xa0\x80", "\u{fffd}\u{fffd}\u{fffd}"),
-            (b"\xc0\xafz", "\u{fffd}\u{fffd}z"),
-        ] {
-            assert_eq!(lossy(bytes), expected);
-        }
+    #[rstest]
+    #[case::byte_of_no_character(b"a\xffb", "a\u{fffd}b")]
+    #[case::truncated_four_byte_character(b"\xf0\x9f\x98", "\u{fffd}\u{fffd}\u{fffd}")]
+    #[case::surrogate(b"\xed\xa0\x80", "\u{fffd}\u{fffd}\u{fffd}")]
+    #[case::overlong_encoding_of_two_bytes(b"\xc0\xafz", "\u{fffd}\u{fffd}z")]
+    fn each_byte_that_is_not_utf8_is_replaced_by_itself(
+        #[case] bytes: &[u8],
+        #[case] expected: &str,
+    ) {
+        assert_eq!(lossy(bytes), expected);
     }
 
     proptest! {

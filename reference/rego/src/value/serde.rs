@@ -37,28 +37,26 @@ impl Serialize for Value {
 mod tests {
     use std::error::Error;
 
+    use rstest::rstest;
     use serde_json::json;
 
     use super::Value;
     use crate::value::{Set, from_json};
 
-    #[test]
-    fn documents_are_the_same_in_both_worlds() -> Result<(), Box<dyn Error>> {
-        for text in [
-            "null",
-            "true",
-            r#""a\"b\n\u0000é""#,
-            "12345678901234567890123456789.5",
-            "1e400",
-            "-0",
-            "[]",
-            "{}",
-            r#"[1,[{"a":{"b":[null,false]}}],"c"]"#,
-        ] {
-            let value = from_json(text.as_bytes())?;
-            let read: serde_json::Value = serde_json::from_str(text)?;
-            assert_eq!(serde_json::to_value(&value)?, read, "{text}");
-        }
+    #[rstest]
+    #[case::null("null")]
+    #[case::boolean("true")]
+    #[case::string(r#""a\"b\n\u0000é""#)]
+    #[case::long_number("12345678901234567890123456789.5")]
+    #[case::large_number("1e400")]
+    #[case::negative_zero("-0")]
+    #[case::empty_array("[]")]
+    #[case::empty_object("{}")]
+    #[case::nested(r#"[1,[{"a":{"b":[null,false]}}],"c"]"#)]
+    fn documents_are_the_same_in_both_worlds(#[case] text: &str) -> Result<(), Box<dyn Error>> {
+        let value = from_json(text.as_bytes())?;
+        let read: serde_json::Value = serde_json::from_str(text)?;
+        assert_eq!(serde_json::to_value(&value)?, read);
         Ok(())
     }
 

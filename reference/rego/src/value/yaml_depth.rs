@@ -111,6 +111,8 @@ impl Readings {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::nests_deeper;
 
     #[test]
@@ -141,21 +143,15 @@ mod tests {
         }
     }
 
-    #[test]
-    fn usual_texts_are_taken_for_what_they_are() {
-        for (line, depth) in [
-            ("- [a, 'b', \"c\"]\n", 1),
-            ("- {a: [x], b: \"it's [0-9]\"} # see [1]\n", 2),
-            ("- '[a-z]{3}'\n", 1),
-            ("- {a: \"b c\", d: 'e', f: \"\", g: \"h \"}\n", 1),
-            ("- it's [not closed]\n", 1),
-            (
-                "{\"a\": [{\"b\": \"c\"}, {\"d\": []}], \"e\": \"x]y\"}\n",
-                3,
-            ),
-        ] {
-            let text = line.repeat(500);
-            assert!(!nests_deeper(text.as_bytes(), depth + 8), "{line}");
-        }
+    #[rstest]
+    #[case::list("- [a, 'b', \"c\"]\n", 1)]
+    #[case::comment_and_brackets_in_a_string("- {a: [x], b: \"it's [0-9]\"} # see [1]\n", 2)]
+    #[case::pattern("- '[a-z]{3}'\n", 1)]
+    #[case::strings("- {a: \"b c\", d: 'e', f: \"\", g: \"h \"}\n", 1)]
+    #[case::apostrophe("- it's [not closed]\n", 1)]
+    #[case::json("{\"a\": [{\"b\": \"c\"}, {\"d\": []}], \"e\": \"x]y\"}\n", 3)]
+    fn usual_texts_are_taken_for_what_they_are(#[case] line: &str, #[case] depth: usize) {
+        let text = line.repeat(500);
+        assert!(!nests_deeper(text.as_bytes(), depth + 8));
     }
 }

@@ -53,6 +53,8 @@ pub(super) fn expiry(
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
     /// Returns the table row for a response with these headers that arrived at the epoch, when
@@ -84,46 +86,44 @@ mod tests {
         }
     }
 
-    #[test]
-    fn responses_are_fresh_as_long_as_their_headers_say() {
-        let date = ("date", "Thu, 01 Jan 1970 00:01:00 GMT");
-        for (headers, seconds, expected) in [
-            (&[][..], 0, "0"),
-            (&[], 30, "30"),
-            (&[("cache-control", "max-age=10"), date], 0, "70"),
-            (&[("cache-control", "public, max-age=10"), date], 0, "70"),
-            (&[("cache-control", "max-age=10"), date], 30, "30"),
-            (
-                &[("cache-control", "max-age=99999999999"), date],
-                0,
-                "2147483707",
-            ),
-            (&[("cache-control", "max-age=10")], 0, "no date header"),
-            (
-                &[("cache-control", "max-age=10"), ("date", "today")],
-                0,
-                "invalid date header",
-            ),
-            (
-                &[("cache-control", "max-age=ten"), date],
-                0,
-                "invalid max-age",
-            ),
-            (&[("cache-control", "max-age"), date], 0, "invalid max-age"),
-            (&[("cache-control", "no-store"), date], 0, "not kept"),
-            (
-                &[("cache-control", "max-age=10, no-store"), date],
-                30,
-                "not kept",
-            ),
-            (&[("expires", "Thu, 01 Jan 1970 00:00:09 GMT")], 0, "9"),
-            (&[("expires", "0")], 0, "0"),
-        ] {
-            assert_eq!(
-                expiry_text(headers, seconds),
-                expected,
-                "{headers:?}, {seconds} s"
-            );
-        }
+    const DATE: (&str, &str) = ("date", "Thu, 01 Jan 1970 00:01:00 GMT");
+
+    #[rstest]
+    #[case::nothing_is_said(&[], 0, "0")]
+    #[case::policies_say_how_long(&[], 30, "30")]
+    #[case::maximum_age_since_a_date(&[("cache-control", "max-age=10"), DATE], 0, "70")]
+    #[case::maximum_age_among_others(&[("cache-control", "public, max-age=10"), DATE], 0, "70")]
+    #[case::policies_overrule_a_maximum_age(&[("cache-control", "max-age=10"), DATE], 30, "30")]
+    #[case::maximum_age_too_large(
+        &[("cache-control", "max-age=99999999999"), DATE],
+        0,
+        "2147483707"
+    )]
+    #[case::maximum_age_without_a_date(&[("cache-control", "max-age=10")], 0, "no date header")]
+    #[case::maximum_age_with_a_wrong_date(
+        &[("cache-control", "max-age=10"), ("date", "today")],
+        0,
+        "invalid date header"
+    )]
+    #[case::maximum_age_in_words(&[("cache-control", "max-age=ten"), DATE], 0, "invalid max-age")]
+    #[case::maximum_age_without_a_number(
+        &[("cache-control", "max-age"), DATE],
+        0,
+        "invalid max-age"
+    )]
+    #[case::not_to_be_stored(&[("cache-control", "no-store"), DATE], 0, "not kept")]
+    #[case::not_to_be_stored_among_others(
+        &[("cache-control", "max-age=10, no-store"), DATE],
+        30,
+        "not kept"
+    )]
+    #[case::expires_at_a_date(&[("expires", "Thu, 01 Jan 1970 00:00:09 GMT")], 0, "9")]
+    #[case::expires_at_no_date(&[("expires", "0")], 0, "0")]
+    fn responses_are_fresh_as_long_as_their_headers_say(
+        #[case] headers: &[(&str, &str)],
+        #[case] seconds: i32,
+        #[case] expected: &str,
+    ) {
+        assert_eq!(expiry_text(headers, seconds), expected);
     }
 }

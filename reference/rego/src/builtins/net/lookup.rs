@@ -66,36 +66,34 @@ fn address_value(address: IpAddr) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::{ends_in_number, has_zone};
 
-    #[test]
-    fn old_forms_of_addresses_are_no_names() {
-        for name in [
-            "010.1.1.1",
-            "1.2.3",
-            "0x7f.1",
-            "2130706433",
-            "1.2.3.4.",
-            "a.0x",
-        ] {
-            assert!(ends_in_number(name), "{name}");
-        }
-        for name in ["a.1x", "1.example", "example.", "x", ""] {
-            assert!(!ends_in_number(name), "{name}");
-        }
+    #[rstest]
+    #[case::octal("010.1.1.1", true)]
+    #[case::three_parts("1.2.3", true)]
+    #[case::hexadecimal("0x7f.1", true)]
+    #[case::one_part("2130706433", true)]
+    #[case::dot_at_the_end("1.2.3.4.", true)]
+    #[case::hexadecimal_without_digits("a.0x", true)]
+    #[case::digit_and_letter("a.1x", false)]
+    #[case::number_in_front("1.example", false)]
+    #[case::name_and_dot("example.", false)]
+    #[case::letter("x", false)]
+    #[case::empty("", false)]
+    fn old_forms_of_addresses_are_no_names(#[case] name: &str, #[case] expected: bool) {
+        assert_eq!(ends_in_number(name), expected);
     }
 
-    #[test]
-    fn zones_belong_to_addresses_of_six() {
-        assert!(has_zone("fe80::1%lo"));
-        for name in [
-            "fe80::1%",
-            "::ffff:1.2.3.4%lo",
-            "1.2.3.4%lo",
-            "a%b",
-            "fe80::1",
-        ] {
-            assert!(!has_zone(name), "{name}");
-        }
+    #[rstest]
+    #[case::six("fe80::1%lo", true)]
+    #[case::empty_zone("fe80::1%", false)]
+    #[case::four_in_six("::ffff:1.2.3.4%lo", false)]
+    #[case::four("1.2.3.4%lo", false)]
+    #[case::name("a%b", false)]
+    #[case::no_zone("fe80::1", false)]
+    fn zones_belong_to_addresses_of_six(#[case] name: &str, #[case] expected: bool) {
+        assert_eq!(has_zone(name), expected);
     }
 }

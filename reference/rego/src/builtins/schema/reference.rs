@@ -189,50 +189,37 @@ fn without_dots(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::Reference;
 
-    #[test]
-    fn references_are_resolved_and_have_one_text() {
-        for (base, reference, resolved) in [
-            ("", "", ""),
-            ("", "#", ""),
-            ("", "#/a/b", "#/a/b"),
-            ("", "b.json", "/b.json"),
-            ("", "./b.json#", "/b.json"),
-            (
-                "http://a.example/b/c.json",
-                "d.json",
-                "http://a.example/b/d.json",
-            ),
-            (
-                "http://a.example/b/c.json",
-                "../d.json#e",
-                "http://a.example/d.json#e",
-            ),
-            ("http://a.example/b/c.json", "/d", "http://a.example/d"),
-            (
-                "http://a.example/b/c.json",
-                "//b.example/d",
-                "http://b.example/d",
-            ),
-            (
-                "http://a.example/b/c.json",
-                "?q",
-                "http://a.example/b/c.json?q",
-            ),
-            (
-                "http://a.example/b/c.json",
-                "#x",
-                "http://a.example/b/c.json#x",
-            ),
-            ("http://a.example", "d.json", "http://a.example/d.json"),
-            ("urn:a:b", "#x", "urn:a:b#x"),
-            ("http://a.example/b/", "c/./d/..", "http://a.example/b/c/"),
-            ("", "#a b", "#a%20b"),
-        ] {
-            let texts = Reference::parse(base)
-                .and_then(|base| Ok(base.resolve(&Reference::parse(reference)?).text()));
-            assert_eq!(texts.as_deref(), Ok(resolved), "{base} {reference}");
-        }
+    #[rstest]
+    #[case::nothing("", "", "")]
+    #[case::empty_fragment("", "#", "")]
+    #[case::fragment("", "#/a/b", "#/a/b")]
+    #[case::file("", "b.json", "/b.json")]
+    #[case::file_here_with_an_empty_fragment("", "./b.json#", "/b.json")]
+    #[case::file_beside("http://a.example/b/c.json", "d.json", "http://a.example/b/d.json")]
+    #[case::file_above_with_a_fragment(
+        "http://a.example/b/c.json",
+        "../d.json#e",
+        "http://a.example/d.json#e"
+    )]
+    #[case::absolute_path("http://a.example/b/c.json", "/d", "http://a.example/d")]
+    #[case::other_host("http://a.example/b/c.json", "//b.example/d", "http://b.example/d")]
+    #[case::query("http://a.example/b/c.json", "?q", "http://a.example/b/c.json?q")]
+    #[case::fragment_of_a_file("http://a.example/b/c.json", "#x", "http://a.example/b/c.json#x")]
+    #[case::file_of_a_host("http://a.example", "d.json", "http://a.example/d.json")]
+    #[case::fragment_of_a_name("urn:a:b", "#x", "urn:a:b#x")]
+    #[case::dots("http://a.example/b/", "c/./d/..", "http://a.example/b/c/")]
+    #[case::space("", "#a b", "#a%20b")]
+    fn references_are_resolved_and_have_one_text(
+        #[case] base: &str,
+        #[case] reference: &str,
+        #[case] resolved: &str,
+    ) {
+        let texts = Reference::parse(base)
+            .and_then(|base| Ok(base.resolve(&Reference::parse(reference)?).text()));
+        assert_eq!(texts.as_deref(), Ok(resolved));
     }
 }

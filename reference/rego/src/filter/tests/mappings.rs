@@ -1,3 +1,5 @@
+use rstest::rstest;
+
 use super::*;
 use crate::value::from_json;
 
@@ -17,69 +19,57 @@ fn check(column: &str, mappings: &str, target: Target, expected: &str) {
     assert_eq!(found, expected, "{column} of {mappings}");
 }
 
-#[test]
-fn renames_tables_and_columns() {
+#[rstest]
+#[case::nothing("input.t.c", "{}", "t.c")]
+#[case::table("input.t.c", r#"{"t": {"$self": "T"}}"#, "T.c")]
+#[case::column("input.t.c", r#"{"t": {"c": "C"}}"#, "t.C")]
+#[case::quoted_column("input.t.c", r#"{"t": {"$self": "s.T", "c": "a.b"}}"#, "s.T.`a.b`")]
+#[case::table_of_all_dialects("input.t.c", r#"{"sql": {"t": {"$self": "T"}}}"#, "T.c")]
+#[case::dialect_overrules_all(
+    "input.t.c",
+    r#"{"sql": {"t": {"$self": "T"}}, "mysql": {"t": {"c": "C"}}}"#,
+    "t.C"
+)]
+#[case::other_dialect("input.t.c", r#"{"sqlite": {"t": {"$self": "T"}}}"#, "t.c")]
+#[case::other_table("input.t.c", r#"{"t": {"$table": "u"}}"#, "u.c")]
+#[case::other_table_and_its_names(
+    "input.t.c",
+    r#"{"t": {"$table": "u"}, "u": {"$self": "U", "c": "C"}}"#,
+    "U.C"
+)]
+#[case::short_name("input.short", "{}", "short")]
+#[case::table_of_a_short_name("input.short", r#"{"short": {"$table": "u"}}"#, "u.short")]
+#[case::names_of_the_table_of_a_short_name(
+    "input.short",
+    r#"{"short": {"$table": "u"}, "u": {"$self": "U", "short": "S"}}"#,
+    "U.S"
+)]
+#[case::texts_that_are_no_tables("input.t.c", r#"{"t": "T", "u": null}"#, "t.c")]
+#[case::hostile_column(
+    "input.t.c",
+    r#"{"t": {"c": "; DROP TABLE t; --"}}"#,
+    "t.`; DROP TABLE t; --`"
+)]
+#[case::dialect_is_no_object("input.t.c", r#"{"mysql": 1}"#, "mysql: expected object, got number")]
+#[case::all_dialects_are_no_object(
+    "input.t.c",
+    r#"{"sql": 1}"#,
+    "sql: expected object, got number"
+)]
+#[case::mappings_are_no_object("input.t.c", "[]", "expected object, got array")]
+#[case::column_is_no_string("input.t.c", r#"{"t": {"c": 1}}"#, "t.c: expected string, got number")]
+#[case::table_is_no_string(
+    "input.t.c",
+    r#"{"t": {"$self": {}}}"#,
+    "t.$self: expected string, got object"
+)]
+fn renames_tables_and_columns(
+    #[case] column: &str,
+    #[case] mappings: &str,
+    #[case] expected: &str,
+) {
     let mysql = Target::Sql(Dialect::MySql);
-    let cases = [
-        ("input.t.c", "{}", "t.c"),
-        ("input.t.c", r#"{"t": {"$self": "T"}}"#, "T.c"),
-        ("input.t.c", r#"{"t": {"c": "C"}}"#, "t.C"),
-        (
-            "input.t.c",
-            r#"{"t": {"$self": "s.T", "c": "a.b"}}"#,
-            "s.T.`a.b`",
-        ),
-        ("input.t.c", r#"{"sql": {"t": {"$self": "T"}}}"#, "T.c"),
-        (
-            "input.t.c",
-            r#"{"sql": {"t": {"$self": "T"}}, "mysql": {"t": {"c": "C"}}}"#,
-            "t.C",
-        ),
-        ("input.t.c", r#"{"sqlite": {"t": {"$self": "T"}}}"#, "t.c"),
-        ("input.t.c", r#"{"t": {"$table": "u"}}"#, "u.c"),
-        (
-            "input.t.c",
-            r#"{"t": {"$table": "u"}, "u": {"$self": "U", "c": "C"}}"#,
-            "U.C",
-        ),
-        ("input.short", "{}", "short"),
-        ("input.short", r#"{"short": {"$table": "u"}}"#, "u.short"),
-        (
-            "input.short",
-            r#"{"short": {"$table": "u"}, "u": {"$self": "U", "short": "S"}}"#,
-            "U.S",
-        ),
-        ("input.t.c", r#"{"t": "T", "u": null}"#, "t.c"),
-        (
-            "input.t.c",
-            r#"{"t": {"c": "; DROP TABLE t; --"}}"#,
-            "t.`; DROP TABLE t; --`",
-        ),
-        (
-            "input.t.c",
-            r#"{"mysql": 1}"#,
-            "mysql: expected object, got number",
-        ),
-        (
-            "input.t.c",
-            r#"{"sql": 1}"#,
-            "sql: expected object, got number",
-        ),
-        ("input.t.c", "[]", "expected object, got array"),
-        (
-            "input.t.c",
-            r#"{"t": {"c": 1}}"#,
-            "t.c: expected string, got number",
-        ),
-        (
-            "input.t.c",
-            r#"{"t": {"$self": {}}}"#,
-            "t.$self: expected string, got object",
-        ),
-    ];
-    for (column, mappings, expected) in cases {
-        check(column, mappings, mysql, expected);
-    }
+    check(column, mappings, mysql, expected);
 }
 
 #[test]

@@ -1,3 +1,5 @@
+use rstest::rstest;
+
 use super::*;
 
 #[track_caller]
@@ -7,53 +9,41 @@ fn check(queries: &str, expected: &[&str]) {
     assert_eq!(refusals, expected, "{queries}");
 }
 
-#[test]
-fn refuses_what_is_no_condition() {
-    let ground = "both rhs and lhs non-scalar/non-ground";
-    let cases = [
-        ("input.t[0] == 1", "equal: invalid ref operand: input.t[0]"),
-        (
-            "input.t[input.t.c] == 1",
-            "equal: invalid ref operand: input.t[input.t.c]",
-        ),
-        ("input.t[_] == 1", "equal: invalid ref operand: input.t[_]"),
-        ("input.t == 1", "equal: invalid ref operand: input.t"),
-        ("input.long == 1", "equal: invalid ref operand: input.long"),
-        ("data.t.u == 1", "equal: invalid ref operand: data.t.u"),
-        ("input == 1", "equal: invalid ref operand: input"),
-        (
-            "lower(input.t.s) == \"a\"",
-            "equal: nested call operand: lower(input.t.s)",
-        ),
-        (
-            "regex.match(\"a\", input.t.s)",
-            "invalid builtin `regex.match`",
-        ),
-        (
-            "data.f.g(input.t.s)",
-            "invalid data reference \"data.f.g(input.t.s)\"",
-        ),
-        ("input.t.x == [1]", ground),
-        ("input.t.x < {\"a\": 1}", ground),
-        (
-            "startswith(\"a\", input.t.s)",
-            "rhs of startswith must be known",
-        ),
-        (
-            "\"a\" in input.t.s",
-            "rhs of internal.member_2 must be known",
-        ),
-        ("input.t.s in {\"a\": 1}", "invalid use of \"... in ...\""),
-        ("1, input.t.s in [1]", "invalid use of \"... in ...\""),
-        ("input.t.s == 1 with input.x as 2", "\"with\" not permitted"),
-        ("every x in input.t { x == 1 }", "\"every\" not permitted"),
-        ("input.t", "invalid statement \"input.t\""),
-        ("data.p.q", "invalid data reference \"data.p.q\""),
-        ("x > 1", ground),
-    ];
-    for (query, expected) in cases {
-        check(query, &[expected]);
-    }
+const NOT_GROUND: &str = "both rhs and lhs non-scalar/non-ground";
+
+#[rstest]
+#[case::number_in_a_column("input.t[0] == 1", "equal: invalid ref operand: input.t[0]")]
+#[case::reference_in_a_reference(
+    "input.t[input.t.c] == 1",
+    "equal: invalid ref operand: input.t[input.t.c]"
+)]
+#[case::variable_in_a_reference("input.t[_] == 1", "equal: invalid ref operand: input.t[_]")]
+#[case::table("input.t == 1", "equal: invalid ref operand: input.t")]
+#[case::long_name("input.long == 1", "equal: invalid ref operand: input.long")]
+#[case::documents("data.t.u == 1", "equal: invalid ref operand: data.t.u")]
+#[case::input("input == 1", "equal: invalid ref operand: input")]
+#[case::nested_call(
+    "lower(input.t.s) == \"a\"",
+    "equal: nested call operand: lower(input.t.s)"
+)]
+#[case::unsupported_function("regex.match(\"a\", input.t.s)", "invalid builtin `regex.match`")]
+#[case::function(
+    "data.f.g(input.t.s)",
+    "invalid data reference \"data.f.g(input.t.s)\""
+)]
+#[case::list("input.t.x == [1]", NOT_GROUND)]
+#[case::comparison_with_an_object("input.t.x < {\"a\": 1}", NOT_GROUND)]
+#[case::known_text_on_the_left("startswith(\"a\", input.t.s)", "rhs of startswith must be known")]
+#[case::column_as_a_list("\"a\" in input.t.s", "rhs of internal.member_2 must be known")]
+#[case::members_of_an_object("input.t.s in {\"a\": 1}", "invalid use of \"... in ...\"")]
+#[case::keys_of_a_list("1, input.t.s in [1]", "invalid use of \"... in ...\"")]
+#[case::with("input.t.s == 1 with input.x as 2", "\"with\" not permitted")]
+#[case::every("every x in input.t { x == 1 }", "\"every\" not permitted")]
+#[case::table_alone("input.t", "invalid statement \"input.t\"")]
+#[case::documents_alone("data.p.q", "invalid data reference \"data.p.q\"")]
+#[case::variable("x > 1", NOT_GROUND)]
+fn refuses_what_is_no_condition(#[case] query: &str, #[case] expected: &str) {
+    check(query, &[expected]);
 }
 
 #[test]

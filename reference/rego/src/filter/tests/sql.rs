@@ -1,3 +1,5 @@
+use rstest::rstest;
+
 use super::*;
 
 /// Checks the clauses for SQLite, PostgreSQL, MySQL and SQL Server.
@@ -171,72 +173,56 @@ fn looks_for_texts() {
     );
 }
 
-#[test]
-fn writes_numbers_in_digits() {
-    let written = |number: &str| {
-        let filter = filter(&format!("input.t.n > {number}")).unwrap();
-        written(
-            &filter,
-            Target::Sql(Dialect::PostgreSql),
-            &Mappings::default(),
-        )
-    };
-    let cases = [
-        ("1.50", "1.50"),
-        ("1e3", "1000"),
-        ("-1.5e3", "-1500"),
-        ("1.2345e2", "123.45"),
-        ("12e-1", "1.2"),
-        ("-5e-3", "-0.005"),
-    ];
-    for (number, expected) in cases {
-        assert_eq!(written(number), format!("WHERE t.n > {expected}"));
-    }
-    // A column of doubles would be compared with a double.
-    assert_eq!(
-        written("123456789012345678901234567890"),
-        "WHERE (jsonb_typeof(to_jsonb(t.n)) = 'string' OR (jsonb_typeof(to_jsonb(t.n)) = 'number' \
-         AND to_jsonb(t.n) > to_jsonb(123456789012345678901234567890)))"
-    );
-    assert_eq!(written("1e5000"), "number with too many digits: 1e5000");
+#[rstest]
+#[case::zero_at_the_end("1.50", "WHERE t.n > 1.50")]
+#[case::thousand("1e3", "WHERE t.n > 1000")]
+#[case::fraction_times_thousand("-1.5e3", "WHERE t.n > -1500")]
+#[case::fraction_times_hundred("1.2345e2", "WHERE t.n > 123.45")]
+#[case::tenths("12e-1", "WHERE t.n > 1.2")]
+#[case::thousandths("-5e-3", "WHERE t.n > -0.005")]
+// A column of doubles would be compared with a double.
+#[case::more_digits_than_a_double(
+    "123456789012345678901234567890",
+    "WHERE (jsonb_typeof(to_jsonb(t.n)) = 'string' OR (jsonb_typeof(to_jsonb(t.n)) = 'number' \
+     AND to_jsonb(t.n) > to_jsonb(123456789012345678901234567890)))"
+)]
+#[case::too_many_digits("1e5000", "number with too many digits: 1e5000")]
+fn writes_numbers_in_digits(#[case] number: &str, #[case] expected: &str) {
+    let filter = filter(&format!("input.t.n > {number}")).unwrap();
+    let target = Target::Sql(Dialect::PostgreSql);
+    assert_eq!(written(&filter, target, &Mappings::default()), expected);
 }
 
-#[test]
-fn compares_with_the_nearest_number() {
-    let written = |query: &str| {
-        let filter = filter(query).unwrap();
-        written(&filter, Target::Sql(Dialect::Sqlite), &Mappings::default())
-    };
-    let cases = [
-        ("input.t.n > 1e1", "WHERE +t.n > 10"),
-        ("input.t.n > 0.1", "WHERE +t.n > 0.1"),
-        ("input.t.n > 0.10000000000000000001", "WHERE +t.n > 1e-1"),
-        (
-            "input.t.n < 0.10000000000000000001",
-            "WHERE (+t.n <= 1e-1 OR t.n IS NULL)",
-        ),
-        ("input.t.n == 0.10000000000000000001", "WHERE 1 = 0"),
-        (
-            "input.t.n >= 9007199254740993.5",
-            "WHERE +t.n > 9007199254740993",
-        ),
-        (
-            "input.t.n > -9007199254740993.5",
-            "WHERE +t.n >= -9007199254740993",
-        ),
-        ("input.t.n < 1e400", "WHERE (+t.n < 9e999 OR t.n IS NULL)"),
-        ("input.t.n > -1e400", "WHERE +t.n > -9e999"),
-        (
-            "input.t.n >= -9223372036854775809",
-            "WHERE +t.n >= -9223372036854775808",
-        ),
-        (
-            "input.t.n < -9223372036854775809",
-            "WHERE (+t.n < -9223372036854775808 OR t.n IS NULL)",
-        ),
-        ("input.t.n == -9223372036854776000", "WHERE 1 = 0"),
-    ];
-    for (query, expected) in cases {
-        assert_eq!(written(query), expected, "{query}");
-    }
+#[rstest]
+#[case::exponent("input.t.n > 1e1", "WHERE +t.n > 10")]
+#[case::tenth("input.t.n > 0.1", "WHERE +t.n > 0.1")]
+#[case::more_than_nearly_a_tenth("input.t.n > 0.10000000000000000001", "WHERE +t.n > 1e-1")]
+#[case::less_than_nearly_a_tenth(
+    "input.t.n < 0.10000000000000000001",
+    "WHERE (+t.n <= 1e-1 OR t.n IS NULL)"
+)]
+#[case::exactly_nearly_a_tenth("input.t.n == 0.10000000000000000001", "WHERE 1 = 0")]
+#[case::at_least_a_half_beyond_doubles(
+    "input.t.n >= 9007199254740993.5",
+    "WHERE +t.n > 9007199254740993"
+)]
+#[case::more_than_a_negative_half_beyond_doubles(
+    "input.t.n > -9007199254740993.5",
+    "WHERE +t.n >= -9007199254740993"
+)]
+#[case::less_than_beyond_doubles("input.t.n < 1e400", "WHERE (+t.n < 9e999 OR t.n IS NULL)")]
+#[case::more_than_beyond_negative_doubles("input.t.n > -1e400", "WHERE +t.n > -9e999")]
+#[case::at_least_beyond_integers(
+    "input.t.n >= -9223372036854775809",
+    "WHERE +t.n >= -9223372036854775808"
+)]
+#[case::less_than_beyond_integers(
+    "input.t.n < -9223372036854775809",
+    "WHERE (+t.n < -9223372036854775808 OR t.n IS NULL)"
+)]
+#[case::exactly_beyond_integers("input.t.n == -9223372036854776000", "WHERE 1 = 0")]
+fn compares_with_the_nearest_number(#[case] query: &str, #[case] expected: &str) {
+    let filter = filter(query).unwrap();
+    let target = Target::Sql(Dialect::Sqlite);
+    assert_eq!(written(&filter, target, &Mappings::default()), expected);
 }

@@ -1,3 +1,5 @@
+use rstest::rstest;
+
 use super::*;
 use crate::value::from_json;
 
@@ -131,20 +133,20 @@ fn what_a_database_would_change_is_looked_at() {
     );
 }
 
+#[rstest]
+#[case::unknown_type(r#"{"t": {"c": "text"}}"#, r#"t.c: unknown type "text""#)]
+#[case::type_is_no_string(r#"{"t": {"c": 1}}"#, "t.c: expected string, got number")]
+#[case::short_name_without_a_type(r#"{"t": null}"#, "t: expected string, got null")]
+#[case::dialect_is_no_object(r#"{"mysql": []}"#, "mysql: expected object, got array")]
+#[case::types_are_no_object("[]", "expected object, got array")]
+fn refuses_what_is_no_type(#[case] types: &str, #[case] expected: &str) {
+    let all = from_json(types.as_bytes()).unwrap();
+    let found = ColumnTypes::select(&all, Target::Sql(Dialect::MySql));
+    assert_eq!(found.unwrap_err(), expected);
+}
+
 #[test]
-fn refuses_what_is_no_type() {
-    let cases = [
-        (r#"{"t": {"c": "text"}}"#, r#"t.c: unknown type "text""#),
-        (r#"{"t": {"c": 1}}"#, "t.c: expected string, got number"),
-        (r#"{"t": null}"#, "t: expected string, got null"),
-        (r#"{"mysql": []}"#, "mysql: expected object, got array"),
-        ("[]", "expected object, got array"),
-    ];
-    for (types, expected) in cases {
-        let all = from_json(types.as_bytes()).unwrap();
-        let found = ColumnTypes::select(&all, Target::Sql(Dialect::MySql));
-        assert_eq!(found.unwrap_err(), expected, "{types}");
-    }
+fn types_for_other_dialects_are_not_read() {
     let other = from_json(br#"{"mysql": {"t": {"c": "string"}}}"#).unwrap();
     assert!(ColumnTypes::select(&other, Target::Sql(Dialect::Sqlite)).is_ok());
 }
