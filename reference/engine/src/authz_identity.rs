@@ -118,28 +118,29 @@ fn escaped(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use rego::value::from_json;
+    use rstest::rstest;
 
     use super::distinguished_name;
 
-    #[test]
-    fn subjects_are_written_as_names() -> Result<(), Box<dyn std::error::Error>> {
-        for (subject, written) in [
-            (r#"{}"#, ""),
-            (
-                r#"{"CommonName": "ann", "Country": null, "Province": ["ZH"], "Organization": ["x"]}"#,
-                "CN=ann,O=x,ST=ZH",
-            ),
-            (
-                r#"{"CommonName": "a,b", "Organization": ["x", " y "], "Country": ["CH"]}"#,
-                r"CN=a\,b,O=x+O=\ y\ ,C=CH",
-            ),
-            (
-                r##"{"CommonName": "#1 <a>", "SerialNumber": "7", "OrganizationalUnit": ["a#"]}"##,
-                r"SERIALNUMBER=7,CN=\#1 \<a\>,OU=a#",
-            ),
-        ] {
-            assert_eq!(distinguished_name(&from_json(subject.as_bytes())?), written);
-        }
+    #[rstest]
+    #[case::empty(r#"{}"#, "")]
+    #[case::several_members(
+        r#"{"CommonName": "ann", "Country": null, "Province": ["ZH"], "Organization": ["x"]}"#,
+        "CN=ann,O=x,ST=ZH"
+    )]
+    #[case::escapes_and_several_values(
+        r#"{"CommonName": "a,b", "Organization": ["x", " y "], "Country": ["CH"]}"#,
+        r"CN=a\,b,O=x+O=\ y\ ,C=CH"
+    )]
+    #[case::escapes_at_the_begin(
+        r##"{"CommonName": "#1 <a>", "SerialNumber": "7", "OrganizationalUnit": ["a#"]}"##,
+        r"SERIALNUMBER=7,CN=\#1 \<a\>,OU=a#"
+    )]
+    fn subjects_are_written_as_names(
+        #[case] subject: &str,
+        #[case] written: &str,
+    ) -> Result<(), Box<dyn std::error::Error>> {
+        assert_eq!(distinguished_name(&from_json(subject.as_bytes())?), written);
         Ok(())
     }
 }

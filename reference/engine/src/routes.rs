@@ -376,31 +376,30 @@ fn with_query(mut location: String, request: &Request) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::{clean, is_clean};
 
-    #[test]
-    fn clean_paths_are_known() {
-        for path in [
-            "",
-            "*",
-            "/",
-            "//",
-            "/a",
-            "/a/",
-            "/a//",
-            "//a",
-            "/a/b",
-            "/a//b",
-            "/.",
-            "/..",
-            "/a/.",
-            "/a/../b",
-            "/./a",
-            "/a/./",
-            "/...",
-            "/a.b/..c/",
-        ] {
-            assert_eq!(is_clean(path), clean(path) == path, "{path:?}");
-        }
+    #[rstest]
+    #[case::empty("")]
+    #[case::star("*")]
+    #[case::root("/")]
+    #[case::two_slashes("//")]
+    #[case::one_segment("/a")]
+    #[case::slash_at_the_end("/a/")]
+    #[case::two_slashes_at_the_end("/a//")]
+    #[case::two_slashes_at_the_begin("//a")]
+    #[case::two_segments("/a/b")]
+    #[case::empty_segment("/a//b")]
+    #[case::dot("/.")]
+    #[case::parent("/..")]
+    #[case::dot_at_the_end("/a/.")]
+    #[case::parent_within("/a/../b")]
+    #[case::dot_at_the_begin("/./a")]
+    #[case::dot_and_slash_at_the_end("/a/./")]
+    #[case::three_dots("/...")]
+    #[case::dots_within_segments("/a.b/..c/")]
+    fn clean_paths_are_known(#[case] path: &str) {
+        assert_eq!(is_clean(path), clean(path) == path);
     }
 }

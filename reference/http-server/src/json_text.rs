@@ -41,26 +41,28 @@ fn new_line(text: &mut String, depth: usize) {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
     use serde_json::Value;
 
     use super::*;
 
-    #[test]
-    fn indents_as_serde_json_does() -> Result<(), serde_json::Error> {
-        for compact in [
-            r#"{"a":[1,2,{"b":[],"c":{}}],"d":"x"}"#,
-            r#"[[[]],{"a":{"b":null}},"a,b:{}[]\"\\"]"#,
-            r#""text""#,
-            "{}",
-            "[]",
-            "0",
-            r#"{"result":[],"next_cursor":null}"#,
-        ] {
-            let value: Value = serde_json::from_str(compact)?;
-            let text = indented(&value.to_string());
-            assert_eq!(text, serde_json::to_string_pretty(&value)?, "{compact}");
-        }
-        assert_eq!(indented("[1e2,1.0]"), "[\n  1e2,\n  1.0\n]");
+    #[rstest]
+    #[case::objects(r#"{"a":[1,2,{"b":[],"c":{}}],"d":"x"}"#)]
+    #[case::lists_and_marks(r#"[[[]],{"a":{"b":null}},"a,b:{}[]\"\\"]"#)]
+    #[case::text(r#""text""#)]
+    #[case::empty_object("{}")]
+    #[case::empty_list("[]")]
+    #[case::number("0")]
+    #[case::empty_member(r#"{"result":[],"next_cursor":null}"#)]
+    fn indents_as_serde_json_does(#[case] compact: &str) -> Result<(), serde_json::Error> {
+        let value: Value = serde_json::from_str(compact)?;
+        let text = indented(&value.to_string());
+        assert_eq!(text, serde_json::to_string_pretty(&value)?);
         Ok(())
+    }
+
+    #[test]
+    fn the_text_of_numbers_stays() {
+        assert_eq!(indented("[1e2,1.0]"), "[\n  1e2,\n  1.0\n]");
     }
 }

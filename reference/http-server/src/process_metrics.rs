@@ -142,26 +142,27 @@ fn to_float(count: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn what_the_system_writes_is_read() {
-        let stat = "7 (a) b) S 1 7 7 0 -1 4 1 0 0 0 150 50 0 0 20 0 3 0 4200 9 1 2\n";
-        let status = "Name:\ta\nVmSize:\t    2000 kB\nVmRSS:\t     100 kB\n";
-        let limits = "Limit  Soft Limit  Hard Limit  Units\nMax open files            1024                 4096                 files\n";
-        let endless = "Max open files            unlimited            unlimited            files\n";
-        for (seen, expected) in [
-            (cpu_seconds(stat), Some(2.0)),
-            (cpu_seconds(""), None),
-            (started(stat, "cpu 1 2\nbtime 1000\n"), Some(1042.0)),
-            (started(stat, ""), None),
-            (kibibytes(status, "VmRSS:"), Some(102_400.0)),
-            (kibibytes(status, "VmSize:"), Some(2_048_000.0)),
-            (kibibytes("", "VmRSS:"), None),
-            (number_after(limits, "Max open files"), Some(1024.0)),
-            (number_after(endless, "Max open files"), None),
-        ] {
-            assert_eq!(seen, expected);
-        }
+    const STAT: &str = "7 (a) b) S 1 7 7 0 -1 4 1 0 0 0 150 50 0 0 20 0 3 0 4200 9 1 2\n";
+    const STATUS: &str = "Name:\ta\nVmSize:\t    2000 kB\nVmRSS:\t     100 kB\n";
+    const LIMITS: &str = "Limit  Soft Limit  Hard Limit  Units\nMax open files            1024                 4096                 files\n";
+    const ENDLESS: &str =
+        "Max open files            unlimited            unlimited            files\n";
+
+    #[rstest]
+    #[case::seconds(cpu_seconds(STAT), Some(2.0))]
+    #[case::no_seconds(cpu_seconds(""), None)]
+    #[case::start(started(STAT, "cpu 1 2\nbtime 1000\n"), Some(1042.0))]
+    #[case::no_start(started(STAT, ""), None)]
+    #[case::resident_memory(kibibytes(STATUS, "VmRSS:"), Some(102_400.0))]
+    #[case::virtual_memory(kibibytes(STATUS, "VmSize:"), Some(2_048_000.0))]
+    #[case::no_memory(kibibytes("", "VmRSS:"), None)]
+    #[case::limit(number_after(LIMITS, "Max open files"), Some(1024.0))]
+    #[case::no_limit(number_after(ENDLESS, "Max open files"), None)]
+    fn what_the_system_writes_is_read(#[case] seen: Option<f64>, #[case] expected: Option<f64>) {
+        assert_eq!(seen, expected);
     }
 }

@@ -230,6 +230,8 @@ impl Files {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::{NOT_SPOKEN, provider};
 
     const SPOKEN: &str = "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,\
@@ -237,38 +239,36 @@ mod tests {
         TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,\
         TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256";
 
-    #[test]
-    fn cipher_suites_of_tls_1_2_are_those_that_are_named() {
-        let weak = NOT_SPOKEN.join(",");
-        let some = format!("{weak},TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256");
-        for (names, expected) in [
-            ("", Ok(6)),
-            (SPOKEN, Ok(6)),
-            (some.as_str(), Ok(1)),
-            (
-                weak.as_str(),
-                Err("none of these cipher suites is supported"),
-            ),
-            ("TLS_AES_128_GCM_SHA256", Err("is a TLS 1.3 cipher suite")),
-            (
-                "TLS_ECDHE_RSA_WITH_NOTHING",
-                Err("there is no cipher suite"),
-            ),
-        ] {
-            let requested = names.split(',').filter(|name| !name.is_empty());
-            let requested: Vec<String> = requested.map(str::to_owned).collect();
-            match (provider(&requested), expected) {
-                (Ok(provider), Ok(count)) => {
-                    let suites = provider.cipher_suites.iter();
-                    let old = suites.filter(|suite| suite.version() == &super::TLS12);
-                    assert_eq!(old.count(), count, "{names}");
-                    assert!(provider.cipher_suites.len() > count, "{names}");
-                }
-                (Err(failure), Err(reason)) => {
-                    assert!(failure.to_string().contains(reason), "{failure}");
-                }
-                (provided, _) => assert_eq!(provided.is_ok(), expected.is_ok(), "{names}"),
+    #[rstest]
+    #[case::default("", Ok(6))]
+    #[case::all_that_are_spoken(SPOKEN, Ok(6))]
+    #[case::one_that_is_spoken(
+        &format!("{},TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", NOT_SPOKEN.join(",")),
+        Ok(1)
+    )]
+    #[case::none_that_is_spoken(
+        &NOT_SPOKEN.join(","),
+        Err("none of these cipher suites is supported")
+    )]
+    #[case::suite_of_tls_1_3("TLS_AES_128_GCM_SHA256", Err("is a TLS 1.3 cipher suite"))]
+    #[case::unknown("TLS_ECDHE_RSA_WITH_NOTHING", Err("there is no cipher suite"))]
+    fn cipher_suites_of_tls_1_2_are_those_that_are_named(
+        #[case] names: &str,
+        #[case] expected: Result<usize, &str>,
+    ) {
+        let requested = names.split(',').filter(|name| !name.is_empty());
+        let requested: Vec<String> = requested.map(str::to_owned).collect();
+        match (provider(&requested), expected) {
+            (Ok(provider), Ok(count)) => {
+                let suites = provider.cipher_suites.iter();
+                let old = suites.filter(|suite| suite.version() == &super::TLS12);
+                assert_eq!(old.count(), count);
+                assert!(provider.cipher_suites.len() > count);
             }
+            (Err(failure), Err(reason)) => {
+                assert!(failure.to_string().contains(reason), "{failure}");
+            }
+            (provided, _) => assert_eq!(provided.is_ok(), expected.is_ok(), "{names}"),
         }
     }
 }

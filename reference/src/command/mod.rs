@@ -274,6 +274,7 @@ fn network_address(listening: &Listening) -> Option<SocketAddr> {
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
+    use rstest::rstest;
 
     use super::*;
 
@@ -282,71 +283,66 @@ mod tests {
         CommandLine::command().debug_assert();
     }
 
-    #[test]
-    fn rego_v0_comes_with_its_address() {
-        for (args, address) in [
-            ("engine", "127.0.0.1:8181"),
-            ("engine --v0-compatible", ":8181"),
-            ("engine --v0-compatible=true", ":8181"),
-            ("engine --v0-compatible=false", "127.0.0.1:8181"),
-            ("engine --v0-compatible --addr localhost:1", "localhost:1"),
-            ("all --v0-compatible", ":8181"),
-        ] {
-            let parsed =
-                CommandLine::try_parse_from(["reference"].into_iter().chain(args.split(' ')));
-            let addresses = parsed.map(|line| match line.role {
-                Role::Engine(command) => command.addr,
-                #[cfg(feature = "control")]
-                Role::All(command) => command.addr,
-                #[cfg(feature = "control")]
-                Role::Control(command) => command.addr,
-            });
-            assert!(addresses.is_ok_and(|found| found == [address]), "{args}");
-        }
+    #[rstest]
+    #[case::default("engine", "127.0.0.1:8181")]
+    #[case::v0("engine --v0-compatible", ":8181")]
+    #[case::v0_is_true("engine --v0-compatible=true", ":8181")]
+    #[case::v0_is_false("engine --v0-compatible=false", "127.0.0.1:8181")]
+    #[case::own_address("engine --v0-compatible --addr localhost:1", "localhost:1")]
+    #[case::both_servers("all --v0-compatible", ":8181")]
+    fn rego_v0_comes_with_its_address(#[case] args: &str, #[case] address: &str) {
+        let parsed = CommandLine::try_parse_from(["reference"].into_iter().chain(args.split(' ')));
+        let addresses = parsed.map(|line| match line.role {
+            Role::Engine(command) => command.addr,
+            #[cfg(feature = "control")]
+            Role::All(command) => command.addr,
+            #[cfg(feature = "control")]
+            Role::Control(command) => command.addr,
+        });
+        assert!(addresses.is_ok_and(|found| found == [address]));
     }
 
-    #[test]
-    fn flags_of_opa_without_a_meaning_are_taken() {
-        for flags in [
-            "-s --skip-version-check --disable-telemetry --h2c",
-            "--v1-compatible --skip-known-schema-check --optimize-store-for-read-speed",
-            "--max-errors 5 --format json --history FILE",
-            "-m 5 -f json -H FILE",
-            "--server=true --bundle=false -b=1 --v0-compatible=f --skip-version-check=T --watch=F",
-        ] {
-            let args = ["reference", "engine"].into_iter().chain(flags.split(' '));
-            assert!(CommandLine::try_parse_from(args).is_ok(), "{flags}");
-        }
+    #[rstest]
+    #[case::short_and_long("-s --skip-version-check --disable-telemetry --h2c")]
+    #[case::more_of_version_1(
+        "--v1-compatible --skip-known-schema-check --optimize-store-for-read-speed"
+    )]
+    #[case::values("--max-errors 5 --format json --history FILE")]
+    #[case::short_values("-m 5 -f json -H FILE")]
+    #[case::values_of_switches(
+        "--server=true --bundle=false -b=1 --v0-compatible=f --skip-version-check=T --watch=F"
+    )]
+    fn flags_of_opa_without_a_meaning_are_taken(#[case] flags: &str) {
+        let args = ["reference", "engine"].into_iter().chain(flags.split(' '));
+        assert!(CommandLine::try_parse_from(args).is_ok());
     }
 
+    #[rstest]
+    #[case::http("http://127.0.0.1:0", None)]
+    #[case::https_without_a_certificate("https://127.0.0.1:0", Some("there is no certificate"))]
+    #[case::unknown("ftp://127.0.0.1:0", Some("expected http, https or unix"))]
     #[tokio::test]
-    async fn schemes_of_addresses_say_whether_tls_is_spoken() {
-        for (address, refused) in [
-            ("http://127.0.0.1:0", None),
-            ("https://127.0.0.1:0", Some("there is no certificate")),
-            ("ftp://127.0.0.1:0", Some("expected http, https or unix")),
-        ] {
-            let args = ["engine", "--addr", address].map(str::to_owned);
-            match (start(args).await, refused) {
-                (Ok(running), None) => running.shutdown().await,
-                (Err(failure), Some(reason)) => {
-                    assert!(failure.to_string().contains(reason), "{failure}");
-                }
-                (started, _) => assert_eq!(started.is_ok(), refused.is_none(), "{address}"),
+    async fn schemes_of_addresses_say_whether_tls_is_spoken(
+        #[case] address: &str,
+        #[case] refused: Option<&str>,
+    ) {
+        let args = ["engine", "--addr", address].map(str::to_owned);
+        match (start(args).await, refused) {
+            (Ok(running), None) => running.shutdown().await,
+            (Err(failure), Some(reason)) => {
+                assert!(failure.to_string().contains(reason), "{failure}");
             }
+            (started, _) => assert_eq!(started.is_ok(), refused.is_none(), "{address}"),
         }
     }
 
-    #[test]
-    fn a_server_without_connections_is_refused() {
-        for (count, is_accepted) in [("0", false), ("x", false), ("1", true)] {
-            let args = ["reference", "engine", "--max-connections", count];
-            assert_eq!(
-                CommandLine::try_parse_from(args).is_ok(),
-                is_accepted,
-                "{count}"
-            );
-        }
+    #[rstest]
+    #[case::zero("0", false)]
+    #[case::no_number("x", false)]
+    #[case::one("1", true)]
+    fn a_server_without_connections_is_refused(#[case] count: &str, #[case] is_accepted: bool) {
+        let args = ["reference", "engine", "--max-connections", count];
+        assert_eq!(CommandLine::try_parse_from(args).is_ok(), is_accepted);
     }
 
     #[tokio::test]

@@ -8,6 +8,7 @@ use flate2::write::GzEncoder;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_ENCODING, HOST};
 use http::{HeaderMap, HeaderValue};
 use reference::engine::{Engine, Options};
+use rstest::rstest;
 
 use crate::exchange::{engine, format_reply, request};
 
@@ -58,22 +59,19 @@ fn send_request(engine: &Engine, line: &str, token: &str, gzip: bool, body: Vec<
 }
 
 /// Any white space separates the scheme from the token, as in OPA.
-#[test]
-fn spaces_separate_the_scheme_from_the_token() {
+#[rstest]
+#[case::one_space("Bearer secret", true)]
+#[case::several_spaces("Bearer   secret", true)]
+#[case::tab("Bearer\tsecret", true)]
+#[case::no_space("Bearersecret", false)]
+#[case::lower_case("bearer secret", false)]
+#[case::space_in_the_token("Bearer sec ret", false)]
+fn spaces_separate_the_scheme_from_the_token(#[case] header: &'static str, #[case] is_known: bool) {
     let engine = guarded();
-    for (header, is_known) in [
-        ("Bearer secret", true),
-        ("Bearer   secret", true),
-        ("Bearer\tsecret", true),
-        ("Bearersecret", false),
-        ("bearer secret", false),
-        ("Bearer sec ret", false),
-    ] {
-        let mut headers = HeaderMap::new();
-        headers.insert(AUTHORIZATION, HeaderValue::from_static(header));
-        let reply = engine.respond(request("GET", "/v1/data/x", headers, Vec::new()));
-        assert_eq!(format_reply(&reply) == "200 {}", is_known, "{header:?}");
-    }
+    let mut headers = HeaderMap::new();
+    headers.insert(AUTHORIZATION, HeaderValue::from_static(header));
+    let reply = engine.respond(request("GET", "/v1/data/x", headers, Vec::new()));
+    assert_eq!(format_reply(&reply) == "200 {}", is_known);
 }
 
 /// Stores an authorization policy with additional rules.
@@ -104,34 +102,31 @@ fn the_host_is_no_header() {
     assert_eq!(format_reply(&reply), "200 {}");
 }
 
-#[test]
-fn methods_and_other_forms_of_paths_are_told_only_to_whom_the_policy_lets_in() {
+#[rstest]
+#[case::options_of_data("OPTIONS /v1/data/private", "405")]
+#[case::delete_of_a_query("DELETE /v1/query", "405")]
+#[case::put_of_health("PUT /health", "405 Method Not Allowed")]
+#[case::head_of_data("HEAD /v1/data", "405")]
+#[case::slash_at_the_end("GET /v1/data/a/", "301")]
+#[case::two_slashes("GET /v1//data", "307")]
+#[case::two_slashes_in_a_post("POST /v1/data//a", "307")]
+#[case::unknown_path("GET /nope", "404 404 page not found")]
+fn methods_and_other_forms_of_paths_are_told_only_to_whom_the_policy_lets_in(
+    #[case] line: &str,
+    #[case] known: &str,
+) {
     let engine = guarded();
-    for (line, known) in [
-        ("OPTIONS /v1/data/private", "405"),
-        ("DELETE /v1/query", "405"),
-        ("PUT /health", "405 Method Not Allowed"),
-        ("HEAD /v1/data", "405"),
-        ("GET /v1/data/a/", "301"),
-        ("GET /v1//data", "307"),
-        ("POST /v1/data//a", "307"),
-        ("GET /nope", "404 404 page not found"),
-    ] {
-        let stranger = send_request(&engine, line, "none", false, Vec::new());
-        assert_eq!(stranger, "401 unauthorized", "{line}");
-        assert_eq!(
-            send_request(&engine, line, "secret", false, Vec::new()),
-            known,
-            "{line}"
-        );
-    }
+    let stranger = send_request(&engine, line, "none", false, Vec::new());
+    assert_eq!(stranger, "401 unauthorized");
+    assert_eq!(
+        send_request(&engine, line, "secret", false, Vec::new()),
+        known
+    );
 }
 
 /// The policy sees the path segments that the handler uses, however they are encoded. The decisions
 /// are those of OPA 1.22.0.
-#[test]
-fn no_spelling_of_a_path_leads_past_the_policy() {
-    let text = r#"package system.authz
+const CLOSED: &str = r#"package system.authz
 
 allow if not closed
 
@@ -143,87 +138,108 @@ closed if input.path == ["v1", "data", "closed/p"]
 
 closed if input.path == ["v1", "data", "closed", "p"]
 "#;
-    for (line, is_refused) in [
-        ("PUT /v1/policies/closed/p", true),
-        ("PUT /v1/policies/closed%2Fp", true),
-        ("PUT /v1/policies/closed%2fp", true),
-        ("PUT /v1/policies/%63losed%2F%70", true),
-        ("PUT /v1/%70olicies/closed/p", true),
-        ("PUT /v1/policies/closed%252Fp", false),
-        ("DELETE /v1/policies/closed%2Fp", true),
-        ("GET /v1/policies/closed%2Fp", true),
-        ("POST /v1/compile/closed%2Fp", true),
-        ("POST /v1/compile/closed/p", true),
-        ("POST /v1/compile/closed%252Fp", false),
-        ("GET /v1/data/closed/p", true),
-        ("GET /v1/data/closed%2Fp", true),
-        ("GET /v1/d%61ta/closed/p", true),
-        ("GET /v1/data/closed/p%2F", false),
-    ] {
-        let engine = guarded();
-        put_policy(&engine, text);
-        let body = match line.starts_with("PUT") {
-            true => "package q",
-            false => "{}",
-        };
-        let answer = send_request(&engine, line, "none", false, body.into());
-        assert_eq!(answer == "401 unauthorized", is_refused, "{line}: {answer}");
-    }
+
+#[rstest]
+#[case::policy("PUT /v1/policies/closed/p", true)]
+#[case::escaped_slash("PUT /v1/policies/closed%2Fp", true)]
+#[case::lower_case_escape("PUT /v1/policies/closed%2fp", true)]
+#[case::escaped_letters("PUT /v1/policies/%63losed%2F%70", true)]
+#[case::escaped_route("PUT /v1/%70olicies/closed/p", true)]
+#[case::escaped_twice("PUT /v1/policies/closed%252Fp", false)]
+#[case::deleted_policy("DELETE /v1/policies/closed%2Fp", true)]
+#[case::read_policy("GET /v1/policies/closed%2Fp", true)]
+#[case::compiled_path("POST /v1/compile/closed%2Fp", true)]
+#[case::compiled_plain_path("POST /v1/compile/closed/p", true)]
+#[case::compiled_path_escaped_twice("POST /v1/compile/closed%252Fp", false)]
+#[case::data("GET /v1/data/closed/p", true)]
+#[case::data_with_an_escaped_slash("GET /v1/data/closed%2Fp", true)]
+#[case::data_with_an_escaped_route("GET /v1/d%61ta/closed/p", true)]
+#[case::slash_at_the_end("GET /v1/data/closed/p%2F", false)]
+fn no_spelling_of_a_path_leads_past_the_policy(#[case] line: &str, #[case] is_refused: bool) {
+    let engine = guarded();
+    put_policy(&engine, CLOSED);
+    let body = match line.starts_with("PUT") {
+        true => "package q",
+        false => "{}",
+    };
+    let answer = send_request(&engine, line, "none", false, body.into());
+    assert_eq!(answer == "401 unauthorized", is_refused, "{line}: {answer}");
 }
 
 /// The body of a refused caller is not decompressed: an invalid gzip body does not cause a 400.
-#[test]
-fn bodies_of_strangers_are_not_unpacked() {
+#[rstest]
+#[case::stranger("POST /v1/data/private", "none", true, b"no gzip".to_vec(), "401 unauthorized")]
+#[case::stranger_of_version_0(
+    "POST /v0/data/private",
+    "none",
+    true,
+    b"no gzip".to_vec(),
+    "401 unauthorized"
+)]
+#[case::stranger_who_compiles(
+    "POST /v1/compile",
+    "none",
+    true,
+    b"no gzip".to_vec(),
+    "401 unauthorized"
+)]
+#[case::known(
+    "POST /v1/data/private",
+    "secret",
+    true,
+    b"no gzip".to_vec(),
+    "400 invalid_parameter"
+)]
+#[case::policy_with_the_body(
+    "POST /v1/data/by/body",
+    "none",
+    true,
+    b"no gzip".to_vec(),
+    "400 invalid_parameter"
+)]
+#[case::policy_with_the_object(
+    "POST /v1/data/by/object",
+    "none",
+    true,
+    b"no gzip".to_vec(),
+    "400 invalid_parameter"
+)]
+// A large body is not parsed, either.
+#[case::large_of_a_stranger(
+    "POST /v1/data/private",
+    "none",
+    false,
+    vec![b'{'; 100 << 10],
+    "401 unauthorized"
+)]
+#[case::large_of_one_who_is_known(
+    "POST /v1/data/private",
+    "secret",
+    false,
+    vec![b'{'; 100 << 10],
+    "400 invalid_parameter"
+)]
+fn bodies_of_strangers_are_not_unpacked(
+    #[case] line: &str,
+    #[case] token: &str,
+    #[case] gzip: bool,
+    #[case] body: Vec<u8>,
+    #[case] answer: &str,
+) {
     let engine = guarded();
-    let broken = || b"no gzip".to_vec();
-    for (line, token, answer) in [
-        ("POST /v1/data/private", "none", "401 unauthorized"),
-        ("POST /v0/data/private", "none", "401 unauthorized"),
-        ("POST /v1/compile", "none", "401 unauthorized"),
-        ("POST /v1/data/private", "secret", "400 invalid_parameter"),
-        ("POST /v1/data/by/body", "none", "400 invalid_parameter"),
-        ("POST /v1/data/by/object", "none", "400 invalid_parameter"),
-    ] {
-        assert_eq!(
-            send_request(&engine, line, token, true, broken()),
-            answer,
-            "{line} {token}"
-        );
-    }
-    // A large body is not parsed, either.
-    let large = || vec![b'{'; 100 << 10];
-    let line = "POST /v1/data/private";
-    assert_eq!(
-        send_request(&engine, line, "none", false, large()),
-        "401 unauthorized"
-    );
-    assert_eq!(
-        send_request(&engine, line, "secret", false, large()),
-        "400 invalid_parameter"
-    );
+    assert_eq!(send_request(&engine, line, token, gzip, body), answer);
 }
 
-#[test]
-fn what_the_body_says_still_counts() {
+#[rstest]
+#[case::by_body("POST /v1/data/by/body", r#"{"input":{"please":true}}"#, "200 {}")]
+#[case::by_object("POST /v1/data/by/object", r#"{"input":{"please":true}}"#, "200 {}")]
+#[case::refused(
+    "POST /v1/data/by/body",
+    r#"{"input":{"please":false}}"#,
+    "401 unauthorized"
+)]
+fn what_the_body_says_still_counts(#[case] line: &str, #[case] body: &str, #[case] answer: &str) {
     let engine = guarded();
-    for (line, body, answer) in [
-        (
-            "POST /v1/data/by/body",
-            r#"{"input":{"please":true}}"#,
-            "200 {}",
-        ),
-        (
-            "POST /v1/data/by/object",
-            r#"{"input":{"please":true}}"#,
-            "200 {}",
-        ),
-        (
-            "POST /v1/data/by/body",
-            r#"{"input":{"please":false}}"#,
-            "401 unauthorized",
-        ),
-    ] {
-        let answered = send_request(&engine, line, "none", true, gzip(body.as_bytes()));
-        assert_eq!(answered, answer, "{line} {body}");
-    }
+    let answered = send_request(&engine, line, "none", true, gzip(body.as_bytes()));
+    assert_eq!(answered, answer);
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use http::HeaderMap;
 use reference::engine::{Engine, EvaluationOptions, Options};
+use rstest::rstest;
 use serde_json::{Value, json};
 
 use crate::exchange::{engine, request, run_script, run_script_on};
@@ -64,23 +65,25 @@ fn each_input_has_its_response() {
     );
 }
 
+const WARNING: &str = r#"200 {"warning":{"code":"api_usage_warning","message":"'inputs' key missing from the request"}}"#;
+
+#[rstest]
+#[case::empty("", WARNING)]
+#[case::null("null", WARNING)]
+#[case::no_inputs("{}", WARNING)]
+#[case::inputs_are_null(r#"{"inputs": null}"#, WARNING)]
+#[case::no_input(r#"{"inputs": {}}"#, "200 {}")]
+#[case::list("[]", "400 invalid_parameter")]
+#[case::number("3", "400 invalid_parameter")]
+#[case::list_of_inputs(r#"{"inputs": [1]}"#, "400 invalid_parameter")]
+#[case::number_of_inputs(r#"{"inputs": 1}"#, "400 invalid_parameter")]
+#[case::broken("{bad", "400 invalid_parameter")]
+fn what_is_no_batch_is_refused_or_warned_of(#[case] body: &str, #[case] answer: &str) {
+    run_script(&format!("POST /v1/batch/data/a {body} => {answer}"));
+}
+
 #[test]
-fn what_is_no_batch_is_refused_or_warned_of() {
-    let warning = r#"{"warning":{"code":"api_usage_warning","message":"'inputs' key missing from the request"}}"#;
-    for (body, answer) in [
-        ("", warning),
-        ("null", warning),
-        ("{}", warning),
-        (r#"{"inputs": null}"#, warning),
-        (r#"{"inputs": {}}"#, "{}"),
-    ] {
-        run_script(&format!("POST /v1/batch/data/a {body} => 200 {answer}"));
-    }
-    for body in ["[]", "3", r#"{"inputs": [1]}"#, r#"{"inputs": 1}"#, "{bad"] {
-        run_script(&format!(
-            "POST /v1/batch/data/a {body} => 400 invalid_parameter"
-        ));
-    }
+fn batches_are_only_posted() {
     run_script("GET /v1/batch/data/a => 405 Method Not Allowed");
 }
 

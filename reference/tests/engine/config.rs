@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use reference::engine::{Engine, Options};
+use rstest::rstest;
 use serde_json::{Value, json};
 
 use crate::exchange::{engine, request, run_script_on};
@@ -223,98 +224,99 @@ fn bodies_have_limits() {
     assert_eq!(reference::http::Service::body_limit(&limited), 10);
 }
 
+#[rstest]
+#[case::disk_storage(
+    "c.yaml",
+    "storage: {disk: {}}\n",
+    "storage.disk: documents are kept in memory"
+)]
+#[case::text_as_a_length(
+    "c.yaml",
+    "server:\n  decoding:\n    max_length: x\n",
+    "line 3 column 17"
+)]
+#[case::number_as_a_text(
+    "c.json",
+    "{\"labels\": {},\n \"default_decision\": 1}",
+    "line 2 column 22"
+)]
+#[case::list_as_a_text("c.yaml", "labels: {a: [1]}\n", "expected a string")]
+#[case::list("c.yaml", "- 1\n", "expected an object")]
+#[case::unknown_credentials(
+    "c.yaml",
+    "services: {depot: {credentials: {digest: {}}}}\n",
+    "unknown field `digest`"
+)]
+#[case::unknown_trigger(
+    "c.yaml",
+    "bundles: {rules: {trigger: never}}\n",
+    "unknown variant `never`"
+)]
+#[case::negative_delay(
+    "c.yaml",
+    "bundles: {rules: {polling: {min_delay_seconds: -1}}}\n",
+    "number of seconds"
+)]
+#[case::nameless_service("c.yaml", "services: [{url: http://x}]\n", "a service has no name")]
+#[case::services_of_one_name(
+    "c.yaml",
+    "services: [{name: a, url: http://x}, {name: a, url: http://x}]\n",
+    "two services are named `a`"
+)]
+#[case::unknown_plugin(
+    "c.yaml",
+    "plugins: {envoy: {}}\n",
+    "plugins: there is no plugin `envoy`"
+)]
+#[case::unknown_log_plugin(
+    "c.yaml",
+    "decision_logs: {console: true, plugin: own}\n",
+    "decision_logs: there is no plugin `own`"
+)]
+#[case::unknown_status_plugin(
+    "c.yaml",
+    "status: {plugin: own}\n",
+    "status: there is no plugin `own`"
+)]
+#[case::negative_cache_size(
+    "c.yaml",
+    "caching: {inter_query_builtin_cache: {max_size_bytes: -1}}\n",
+    "caching.inter_query_builtin_cache.max_size_bytes"
+)]
+#[case::threshold_above_all(
+    "c.yaml",
+    "caching: {inter_query_builtin_cache: {forced_eviction_threshold_percentage: 101}}\n",
+    "must be 0 to 100"
+)]
+#[case::incomplete_named_cache(
+    "c.yaml",
+    "caching: {inter_query_builtin_value_cache: {named: {io_jwt: {}}}}\n",
+    "`io_jwt`: `max_num_entries` or `disabled` is missing"
+)]
+#[case::empty_limit_of_bodies(
+    "c.yaml",
+    "server: {decoding: {max_length: 0}}\n",
+    "must be greater than 0"
+)]
+#[case::other_compression_level(
+    "c.yaml",
+    "server: {encoding: {gzip: {compression_level: 5}}}\n",
+    "must be 0, 1 or 9"
+)]
+fn what_cannot_be_used_is_refused_with_its_place(
+    #[case] name: &str,
+    #[case] text: &str,
+    #[case] part: &str,
+) {
+    let (folder, options) = file(name, text);
+    let message = refused(&options);
+    let path = folder.path().join(name);
+    assert!(message.contains(part), "`{part}` in: {message}");
+    assert!(message.contains(&*path.to_string_lossy()), "{message}");
+}
+
 #[test]
-fn what_cannot_be_used_is_refused_with_its_place() {
-    for (name, text, part) in [
-        (
-            "c.yaml",
-            "storage: {disk: {}}\n",
-            "storage.disk: documents are kept in memory",
-        ),
-        (
-            "c.yaml",
-            "server:\n  decoding:\n    max_length: x\n",
-            "line 3 column 17",
-        ),
-        (
-            "c.json",
-            "{\"labels\": {},\n \"default_decision\": 1}",
-            "line 2 column 22",
-        ),
-        ("c.yaml", "labels: {a: [1]}\n", "expected a string"),
-        ("c.yaml", "- 1\n", "expected an object"),
-        (
-            "c.yaml",
-            "services: {depot: {credentials: {digest: {}}}}\n",
-            "unknown field `digest`",
-        ),
-        (
-            "c.yaml",
-            "bundles: {rules: {trigger: never}}\n",
-            "unknown variant `never`",
-        ),
-        (
-            "c.yaml",
-            "bundles: {rules: {polling: {min_delay_seconds: -1}}}\n",
-            "number of seconds",
-        ),
-        (
-            "c.yaml",
-            "services: [{url: http://x}]\n",
-            "a service has no name",
-        ),
-        (
-            "c.yaml",
-            "services: [{name: a, url: http://x}, {name: a, url: http://x}]\n",
-            "two services are named `a`",
-        ),
-        (
-            "c.yaml",
-            "plugins: {envoy: {}}\n",
-            "plugins: there is no plugin `envoy`",
-        ),
-        (
-            "c.yaml",
-            "decision_logs: {console: true, plugin: own}\n",
-            "decision_logs: there is no plugin `own`",
-        ),
-        (
-            "c.yaml",
-            "status: {plugin: own}\n",
-            "status: there is no plugin `own`",
-        ),
-        (
-            "c.yaml",
-            "caching: {inter_query_builtin_cache: {max_size_bytes: -1}}\n",
-            "caching.inter_query_builtin_cache.max_size_bytes",
-        ),
-        (
-            "c.yaml",
-            "caching: {inter_query_builtin_cache: {forced_eviction_threshold_percentage: 101}}\n",
-            "must be 0 to 100",
-        ),
-        (
-            "c.yaml",
-            "caching: {inter_query_builtin_value_cache: {named: {io_jwt: {}}}}\n",
-            "`io_jwt`: `max_num_entries` or `disabled` is missing",
-        ),
-        (
-            "c.yaml",
-            "server: {decoding: {max_length: 0}}\n",
-            "must be greater than 0",
-        ),
-        (
-            "c.yaml",
-            "server: {encoding: {gzip: {compression_level: 5}}}\n",
-            "must be 0, 1 or 9",
-        ),
-    ] {
-        let (folder, options) = file(name, text);
-        let message = refused(&options);
-        let path = folder.path().join(name);
-        assert!(message.contains(part), "`{part}` in: {message}");
-        assert!(message.contains(&*path.to_string_lossy()), "{message}");
-    }
+fn overrides_that_cannot_be_used_are_refused() {
     for (overrides, part) in [
         ("labels", "--set `labels`: `labels` has no `=`"),
         ("storage.disk.directory=/x", "storage.disk: "),
@@ -448,119 +450,113 @@ fn what_cannot_be_used_is_refused_with_its_place() {
     assert!(refused(&missing).contains("does-not-exist.yaml"));
 }
 
-#[test]
-fn credentials_that_cannot_prove_anything_are_refused() {
-    for (kind, overrides, part) in [
-        ("oauth2", "C.client_id=x", "takes one of"),
-        (
-            "oauth2",
-            "C.client_id=x,C.client_secret=x,C.client_assertion=x",
-            "takes one of",
-        ),
-        ("oauth2", "C.client_assertion=x", "`client_id` is missing"),
-        ("oauth2", "C.grant_type=jwt_bearer", "takes a `signing_key`"),
-        (
-            "oauth2",
-            "C.grant_type=password",
-            "unknown variant `password`",
-        ),
-        ("oauth2", "C.signing_key=k", "key `k` is not configured"),
-        (
-            "oauth2",
-            "C.signing_key=k,keys.k.key=x",
-            "key `k` has no `private_key`",
-        ),
-        (
-            "oauth2",
-            "C.signing_key=k,keys.k.private_key=hidden",
-            "key `k`: the key is not in PEM",
-        ),
-        (
-            "oauth2",
-            "C.client_id=x,C.client_secret=hidden,C.thumbprint=abc",
-            "pairs of hexadecimal digits",
-        ),
-        (
-            "oauth2",
-            "C.client_id=x,C.client_secret=hidden,C.thumbprint=é",
-            "pairs of hexadecimal digits",
-        ),
-        (
-            "oauth2",
-            "C.client_id=x,C.aws_kms.name=x",
-            "configure a `signing_key`",
-        ),
-        (
-            "s3_signing",
-            "C.sso_credentials.profile=x",
-            "configure `profile_credentials`",
-        ),
-        (
-            "s3_signing",
-            "C.metadata_credentials.iam_role=x",
-            "requires `aws_region`",
-        ),
-        (
-            "s3_signing",
-            "C.assume_role_credentials.aws_region=x",
-            "requires `aws_signing`",
-        ),
-        (
-            "s3_signing",
-            "C.assume_role_credentials.aws_signing.service=x",
-            "requires `aws_signing`",
-        ),
-        (
-            "s3_signing",
-            "C.profile_credentials.path=x,C.signature_version=4a",
-            "the only `signature_version` is `4`",
-        ),
-        (
-            "gcp_metadata",
-            "C.endpoint=http://x",
-            "either `audience` or `scopes`",
-        ),
-        (
-            "gcp_metadata",
-            "C.audience=x,C.scopes={y}",
-            "either `audience` or `scopes`",
-        ),
-        (
-            "azure_managed",
-            "C.client_id=x",
-            "unknown field `azure_managed`",
-        ),
-        (
-            "client_tls",
-            "C.cert=x,C.private_key=y,C.private_key_passphrase=hidden",
-            "`private_key` that is not encrypted",
-        ),
-        (
-            "azure_managed_identity",
-            "C.client_id=x,services.s.credentials.bearer.token=hidden",
-            "more than one kind of credentials",
-        ),
-    ] {
-        let credentials = format!("services.s.credentials.{kind}.");
-        let overrides = overrides.replace("C.", &credentials);
-        let url = match kind {
-            "oauth2" => format!("services.s.url=http://x,{credentials}token_url=http://x"),
-            _ => "services.s.url=http://x".to_owned(),
-        };
-        let message = refused(&set(&[&format!("{url},{overrides}")]));
-        assert!(message.contains(part), "`{part}` in: {message}");
-        assert!(!message.contains("hidden"), "{message}");
-    }
+#[rstest]
+#[case::no_proof("oauth2", "C.client_id=x", "takes one of")]
+#[case::two_proofs(
+    "oauth2",
+    "C.client_id=x,C.client_secret=x,C.client_assertion=x",
+    "takes one of"
+)]
+#[case::assertion_without_a_client("oauth2", "C.client_assertion=x", "`client_id` is missing")]
+#[case::jwt_bearer_without_a_key("oauth2", "C.grant_type=jwt_bearer", "takes a `signing_key`")]
+#[case::unknown_grant("oauth2", "C.grant_type=password", "unknown variant `password`")]
+#[case::unknown_key("oauth2", "C.signing_key=k", "key `k` is not configured")]
+#[case::key_without_a_private_key(
+    "oauth2",
+    "C.signing_key=k,keys.k.key=x",
+    "key `k` has no `private_key`"
+)]
+#[case::key_that_is_no_key(
+    "oauth2",
+    "C.signing_key=k,keys.k.private_key=hidden",
+    "key `k`: the key is not in PEM"
+)]
+#[case::short_thumbprint(
+    "oauth2",
+    "C.client_id=x,C.client_secret=hidden,C.thumbprint=abc",
+    "pairs of hexadecimal digits"
+)]
+#[case::thumbprint_of_other_letters(
+    "oauth2",
+    "C.client_id=x,C.client_secret=hidden,C.thumbprint=é",
+    "pairs of hexadecimal digits"
+)]
+#[case::kms_without_a_key(
+    "oauth2",
+    "C.client_id=x,C.aws_kms.name=x",
+    "configure a `signing_key`"
+)]
+#[case::sso_without_a_profile(
+    "s3_signing",
+    "C.sso_credentials.profile=x",
+    "configure `profile_credentials`"
+)]
+#[case::role_without_a_region(
+    "s3_signing",
+    "C.metadata_credentials.iam_role=x",
+    "requires `aws_region`"
+)]
+#[case::assumed_role_without_signing(
+    "s3_signing",
+    "C.assume_role_credentials.aws_region=x",
+    "requires `aws_signing`"
+)]
+#[case::assumed_role_without_a_source(
+    "s3_signing",
+    "C.assume_role_credentials.aws_signing.service=x",
+    "requires `aws_signing`"
+)]
+#[case::other_signature_version(
+    "s3_signing",
+    "C.profile_credentials.path=x,C.signature_version=4a",
+    "the only `signature_version` is `4`"
+)]
+#[case::neither_audience_nor_scopes(
+    "gcp_metadata",
+    "C.endpoint=http://x",
+    "either `audience` or `scopes`"
+)]
+#[case::audience_and_scopes(
+    "gcp_metadata",
+    "C.audience=x,C.scopes={y}",
+    "either `audience` or `scopes`"
+)]
+#[case::unknown_kind("azure_managed", "C.client_id=x", "unknown field `azure_managed`")]
+#[case::encrypted_key(
+    "client_tls",
+    "C.cert=x,C.private_key=y,C.private_key_passphrase=hidden",
+    "`private_key` that is not encrypted"
+)]
+#[case::two_kinds(
+    "azure_managed_identity",
+    "C.client_id=x,services.s.credentials.bearer.token=hidden",
+    "more than one kind of credentials"
+)]
+fn credentials_that_cannot_prove_anything_are_refused(
+    #[case] kind: &str,
+    #[case] overrides: &str,
+    #[case] part: &str,
+) {
+    let credentials = format!("services.s.credentials.{kind}.");
+    let overrides = overrides.replace("C.", &credentials);
+    let url = match kind {
+        "oauth2" => format!("services.s.url=http://x,{credentials}token_url=http://x"),
+        _ => "services.s.url=http://x".to_owned(),
+    };
+    let message = refused(&set(&[&format!("{url},{overrides}")]));
+    assert!(message.contains(part), "`{part}` in: {message}");
+    assert!(!message.contains("hidden"), "{message}");
 }
 
-#[test]
-fn empty_configurations_are_the_default() {
-    for text in ["", "{}", "# nothing\n", "null"] {
-        let (_folder, options) = file("c.yaml", text);
-        assert_eq!(
-            displayed_config(&engine(options)),
-            displayed_config(&Engine::default()),
-            "`{text}`"
-        );
-    }
+#[rstest]
+#[case::empty("")]
+#[case::empty_object("{}")]
+#[case::comment("# nothing\n")]
+#[case::null("null")]
+fn empty_configurations_are_the_default(#[case] text: &str) {
+    let (_folder, options) = file("c.yaml", text);
+    assert_eq!(
+        displayed_config(&engine(options)),
+        displayed_config(&Engine::default())
+    );
 }

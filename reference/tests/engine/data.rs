@@ -2,6 +2,7 @@
 
 use crate::exchange::{run_script, run_script_on};
 use reference::engine::Engine;
+use rstest::rstest;
 
 #[test]
 fn documents_are_written_and_read() {
@@ -154,83 +155,55 @@ fn a_patch_adds_removes_and_replaces() {
     );
 }
 
-#[test]
-fn a_patch_is_carried_out_whole_or_not_at_all() {
-    let engine = Engine::default();
-    run_script_on(&engine, r#"PUT /v1/data/a {"b":1,"l":[1],"o":{}} => 204"#);
-    for (operations, answer) in [
-        (r#"{"op":"remove","path":"/x"}"#, "404 resource_not_found"),
-        (
-            r#"{"op":"replace","path":"/x","value":1}"#,
-            "404 resource_not_found",
-        ),
-        (
-            r#"{"op":"replace","path":"/x/y","value":1}"#,
-            "404 resource_not_found",
-        ),
-        (
-            r#"{"op":"add","path":"/x/y","value":1}"#,
-            "404 resource_not_found",
-        ),
-        (
-            r#"{"op":"add","path":"/b/y","value":1}"#,
-            "404 resource_not_found",
-        ),
-        (
-            r#"{"op":"add","path":"/l/2","value":1}"#,
-            "404 resource_not_found",
-        ),
-        (
-            r#"{"op":"add","path":"/l/-1","value":1}"#,
-            "404 resource_not_found",
-        ),
-        (
-            r#"{"op":"add","path":"/l/x","value":1}"#,
-            "404 resource_not_found",
-        ),
-        (r#"{"op":"remove","path":"/l/1"}"#, "404 resource_not_found"),
-        (r#"{"op":"remove","path":"/l/-"}"#, "404 resource_not_found"),
-        (
-            r#"{"op":"replace","path":"/l/1","value":1}"#,
-            "404 resource_not_found",
-        ),
-        (
-            r#"{"op":"replace","path":"/l/-","value":1}"#,
-            "404 resource_not_found",
-        ),
-        (
-            r#"{"op":"test","path":"/b","value":1}"#,
-            "400 invalid_parameter",
-        ),
-        (
-            r#"{"op":"move","path":"/c","from":"/b"}"#,
-            "400 invalid_parameter",
-        ),
-        (
-            r#"{"op":"ADD","path":"/c","value":1}"#,
-            "400 invalid_parameter",
-        ),
-        (r#"{"path":"/c","value":1}"#, "400 invalid_parameter"),
-        (r#"{"op":1,"path":"/c","value":1}"#, "400 invalid_parameter"),
-        (
-            r#"{"op":"add","path":1,"value":1}"#,
-            "400 invalid_parameter",
-        ),
-        (
-            r#"{"op":"add","path":"/%zz","value":1}"#,
-            "400 invalid_parameter",
-        ),
-        ("1", "400 invalid_parameter"),
-    ] {
-        let first = r#"{"op":"add","path":"/first","value":1}"#;
-        run_script_on(
-            &engine,
-            &format!("PATCH /v1/data/a [{first},{operations}] => {answer}"),
-        );
-    }
-    run_script_on(
-        &engine,
+#[rstest]
+#[case::remove_missing(r#"{"op":"remove","path":"/x"}"#, "404 resource_not_found")]
+#[case::replace_missing(r#"{"op":"replace","path":"/x","value":1}"#, "404 resource_not_found")]
+#[case::replace_below_missing(
+    r#"{"op":"replace","path":"/x/y","value":1}"#,
+    "404 resource_not_found"
+)]
+#[case::add_below_missing(r#"{"op":"add","path":"/x/y","value":1}"#, "404 resource_not_found")]
+#[case::add_below_a_number(r#"{"op":"add","path":"/b/y","value":1}"#, "404 resource_not_found")]
+#[case::add_behind_the_end(r#"{"op":"add","path":"/l/2","value":1}"#, "404 resource_not_found")]
+#[case::add_at_a_negative_index(
+    r#"{"op":"add","path":"/l/-1","value":1}"#,
+    "404 resource_not_found"
+)]
+#[case::add_at_no_index(r#"{"op":"add","path":"/l/x","value":1}"#, "404 resource_not_found")]
+#[case::remove_behind_the_end(r#"{"op":"remove","path":"/l/1"}"#, "404 resource_not_found")]
+#[case::remove_the_end(r#"{"op":"remove","path":"/l/-"}"#, "404 resource_not_found")]
+#[case::replace_behind_the_end(
+    r#"{"op":"replace","path":"/l/1","value":1}"#,
+    "404 resource_not_found"
+)]
+#[case::replace_the_end(
+    r#"{"op":"replace","path":"/l/-","value":1}"#,
+    "404 resource_not_found"
+)]
+#[case::test_operation(r#"{"op":"test","path":"/b","value":1}"#, "400 invalid_parameter")]
+#[case::move_operation(r#"{"op":"move","path":"/c","from":"/b"}"#, "400 invalid_parameter")]
+#[case::upper_case_operation(r#"{"op":"ADD","path":"/c","value":1}"#, "400 invalid_parameter")]
+#[case::no_operation(r#"{"path":"/c","value":1}"#, "400 invalid_parameter")]
+#[case::number_as_an_operation(r#"{"op":1,"path":"/c","value":1}"#, "400 invalid_parameter")]
+#[case::number_as_a_path(r#"{"op":"add","path":1,"value":1}"#, "400 invalid_parameter")]
+#[case::invalid_escape(r#"{"op":"add","path":"/%zz","value":1}"#, "400 invalid_parameter")]
+#[case::number("1", "400 invalid_parameter")]
+fn a_patch_is_carried_out_whole_or_not_at_all(#[case] operations: &str, #[case] answer: &str) {
+    let first = r#"{"op":"add","path":"/first","value":1}"#;
+    run_script(&format!(
         r#"
+        PUT /v1/data/a {{"b":1,"l":[1],"o":{{}}}} => 204
+        PATCH /v1/data/a [{first},{operations}] => {answer}
+        GET /v1/data/a => 200 {{"result":{{"b":1,"l":[1],"o":{{}}}}}}
+        "#
+    ));
+}
+
+#[test]
+fn what_is_no_list_of_operations_changes_nothing() {
+    run_script(
+        r#"
+        PUT /v1/data/a {"b":1,"l":[1],"o":{}} => 204
         PATCH /v1/data/a {"op":"remove","path":"/b"} => 400 invalid_parameter
         PATCH /v1/data/a "x" => 400 invalid_parameter
         PATCH /v1/data/a => 400 invalid_parameter
@@ -239,57 +212,41 @@ fn a_patch_is_carried_out_whole_or_not_at_all() {
     );
 }
 
+const WARNED: &str = r#"200 {"result":1,"warning":{"code":"api_usage_warning","message":"'input' key missing from the request"}}"#;
+
+#[rstest]
+#[case::input(r#"{"input":{"x":1}}"#, r#"200 {"result":1}"#)]
+#[case::more_behind_it(r#"{"input":1} and more"#, "400 invalid_parameter")]
+#[case::null(r#"{"input":null}"#, WARNED)]
+#[case::no_input("{}", WARNED)]
+#[case::null_body("null", WARNED)]
+#[case::no_body("", WARNED)]
+#[case::list("[]", "400 invalid_parameter")]
+#[case::text(r#""x""#, "400 invalid_parameter")]
+#[case::broken(r#"{"input":"#, "400 invalid_parameter")]
+#[case::yaml(
+    "[Content-Type: application/yaml] input: {x: 1}",
+    r#"200 {"result":1}"#
+)]
+#[case::text_yaml("[Content-Type: text/yaml] {\"input\": 2}", r#"200 {"result":1}"#)]
+#[case::comment_in_yaml("[Content-Type: application/x-yaml] # nothing", WARNED)]
+#[case::broken_yaml("[Content-Type: application/yaml] a: b: c", "400 invalid_parameter")]
+#[case::more_behind_yaml(
+    "[Content-Type: application/yaml] {input: 1} x",
+    "400 invalid_parameter"
+)]
+#[case::list_in_yaml("[Content-Type: application/yaml] - 1", "400 invalid_parameter")]
+fn inputs_are_read_and_refused(#[case] body: &str, #[case] answer: &str) {
+    run_script(&format!(
+        "PUT /v1/data/a 1 => 204\nPOST /v1/data/a {body} => {answer}"
+    ));
+}
+
 #[test]
-fn inputs_are_read_and_refused() {
-    let warning = r#""warning":{"code":"api_usage_warning","message":"'input' key missing from the request"}"#;
-    let engine = Engine::default();
-    run_script_on(&engine, "PUT /v1/data/a 1 => 204");
-    for (body, answer) in [
-        (r#"{"input":{"x":1}}"#, r#"200 {"result":1}"#.to_owned()),
-        (
-            r#"{"input":1} and more"#,
-            "400 invalid_parameter".to_owned(),
-        ),
-        (
-            r#"{"input":null}"#,
-            format!(r#"200 {{"result":1,{warning}}}"#),
-        ),
-        ("{}", format!(r#"200 {{"result":1,{warning}}}"#)),
-        ("null", format!(r#"200 {{"result":1,{warning}}}"#)),
-        ("", format!(r#"200 {{"result":1,{warning}}}"#)),
-        ("[]", "400 invalid_parameter".to_owned()),
-        (r#""x""#, "400 invalid_parameter".to_owned()),
-        (r#"{"input":"#, "400 invalid_parameter".to_owned()),
-        (
-            "[Content-Type: application/yaml] input: {x: 1}",
-            r#"200 {"result":1}"#.to_owned(),
-        ),
-        (
-            "[Content-Type: text/yaml] {\"input\": 2}",
-            r#"200 {"result":1}"#.to_owned(),
-        ),
-        (
-            "[Content-Type: application/x-yaml] # nothing",
-            format!(r#"200 {{"result":1,{warning}}}"#),
-        ),
-        (
-            "[Content-Type: application/yaml] a: b: c",
-            "400 invalid_parameter".to_owned(),
-        ),
-        (
-            "[Content-Type: application/yaml] {input: 1} x",
-            "400 invalid_parameter".to_owned(),
-        ),
-        (
-            "[Content-Type: application/yaml] - 1",
-            "400 invalid_parameter".to_owned(),
-        ),
-    ] {
-        run_script_on(&engine, &format!("POST /v1/data/a {body} => {answer}"));
-    }
-    run_script_on(
-        &engine,
+fn inputs_are_read_from_parameters() {
+    run_script(
         r#"
+        PUT /v1/data/a 1 => 204
         GET /v1/data/a?input=%7B%22x%22%3A1%7D => 200 {"result":1}
         GET /v1/data/a?input=nonsense&input=1 => 200 {"result":1}
         GET /v1/data/a?input=1&input=nonsense => 400 invalid_parameter
@@ -319,33 +276,26 @@ fn bare_decisions_have_no_envelope() {
     );
 }
 
-#[test]
-fn pretty_answers_are_indented() {
+#[rstest]
+#[case::is_true("/v1/data/a?pretty=true", true)]
+#[case::no_value("/v1/data/a?pretty", true)]
+#[case::empty("/v1/data/a?pretty=", true)]
+#[case::upper_case("/v1/data/a?pretty=TRUE", true)]
+#[case::true_at_last("/v1/data/a?pretty=false&pretty=true", true)]
+#[case::one("/v1/data/a?pretty=1", false)]
+#[case::is_false("/v1/data/a?pretty=false", false)]
+#[case::twice("/v1/data/a?pretty&pretty", false)]
+fn pretty_answers_are_indented(#[case] target: &str, #[case] indented: bool) {
     let engine = Engine::default();
     run_script_on(&engine, r#"PUT /v1/data/a {"b":[1,{}],"c":[]} => 204"#);
-    for (target, indented) in [
-        ("/v1/data/a?pretty=true", true),
-        ("/v1/data/a?pretty", true),
-        ("/v1/data/a?pretty=", true),
-        ("/v1/data/a?pretty=TRUE", true),
-        ("/v1/data/a?pretty=false&pretty=true", true),
-        ("/v1/data/a?pretty=1", false),
-        ("/v1/data/a?pretty=false", false),
-        ("/v1/data/a?pretty&pretty", false),
-    ] {
-        let answer = if indented {
-            "{\n  \"result\": {\n    \"b\": [\n      1,\n      {}\n    ],\n    \"c\": []\n  }\n}\n"
-        } else {
-            "{\"result\":{\"b\":[1,{}],\"c\":[]}}\n"
-        };
-        let request = crate::exchange::request("GET", target, http::HeaderMap::new(), Vec::new());
-        let reply = engine.respond(request);
-        assert_eq!(
-            String::from_utf8_lossy(&reply.body.bytes()),
-            answer,
-            "{target}"
-        );
-    }
+    let answer = if indented {
+        "{\n  \"result\": {\n    \"b\": [\n      1,\n      {}\n    ],\n    \"c\": []\n  }\n}\n"
+    } else {
+        "{\"result\":{\"b\":[1,{}],\"c\":[]}}\n"
+    };
+    let request = crate::exchange::request("GET", target, http::HeaderMap::new(), Vec::new());
+    let reply = engine.respond(request);
+    assert_eq!(String::from_utf8_lossy(&reply.body.bytes()), answer);
 }
 
 #[test]

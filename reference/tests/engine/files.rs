@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use reference::engine::{Engine, Options};
+use rstest::rstest;
 
 use crate::exchange::{engine, run_script_on};
 
@@ -41,43 +42,35 @@ const FILES: &[(&str, &str)] = &[
     ("readme.txt", "not data"),
 ];
 
-#[test]
-fn folders_nest_and_objects_merge() {
+#[rstest]
+#[case::folder(&[""], r#"{"a":{"b":{"x":1e3},"y":[2]},"r":{"s":1,"t":2}}"#)]
+#[case::folder_within(&["a"], r#"{"b":{"x":1e3},"y":[2]}"#)]
+#[case::two_files(&["a/other.yaml", "root.json"], r#"{"r":{"s":1},"y":[2]}"#)]
+#[case::prefix(&["p.q:a/other.yaml"], r#"{"p":{"q":{"y":[2]}}}"#)]
+#[case::one_file_twice(&["root.json", "root.json"], r#"{"r":{"s":1}}"#)]
+fn folders_nest_and_objects_merge(#[case] paths: &[&str], #[case] expected: &str) {
     let folder = folder(FILES);
-    for (paths, expected) in [
-        (
-            &[""][..],
-            r#"{"a":{"b":{"x":1e3},"y":[2]},"r":{"s":1,"t":2}}"#,
-        ),
-        (&["a"], r#"{"b":{"x":1e3},"y":[2]}"#),
-        (&["a/other.yaml", "root.json"], r#"{"r":{"s":1},"y":[2]}"#),
-        (&["p.q:a/other.yaml"], r#"{"p":{"q":{"y":[2]}}}"#),
-        (&["root.json", "root.json"], r#"{"r":{"s":1}}"#),
-    ] {
-        let engine = engine(data(folder.path(), paths));
-        let lines = format!(r#"GET /v1/data => 200 {{"result":{expected}}}"#);
-        run_script_on(&engine, &lines);
-    }
+    let engine = engine(data(folder.path(), paths));
+    let lines = format!(r#"GET /v1/data => 200 {{"result":{expected}}}"#);
+    run_script_on(&engine, &lines);
+}
+
+#[rstest]
+#[case::patterns(&["other.*", "r*"], r#"{"a":{"b":{"x":1e3}},"r":{"t":2}}"#)]
+#[case::folder(&["a"], r#"{"r":{"s":1,"t":2}}"#)]
+#[case::everything(&["*"], "{}")]
+fn ignored_names_are_not_loaded(#[case] ignore: &[&str], #[case] expected: &str) {
+    let folder = folder(FILES);
+    let engine = engine(Options {
+        ignore: ignore.iter().map(|name| (*name).to_owned()).collect(),
+        ..data(folder.path(), &[""])
+    });
+    let lines = format!(r#"GET /v1/data => 200 {{"result":{expected}}}"#);
+    run_script_on(&engine, &lines);
 }
 
 #[test]
-fn ignored_names_are_not_loaded() {
-    let folder = folder(FILES);
-    for (ignore, expected) in [
-        (
-            &["other.*", "r*"][..],
-            r#"{"a":{"b":{"x":1e3}},"r":{"t":2}}"#,
-        ),
-        (&["a"], r#"{"r":{"s":1,"t":2}}"#),
-        (&["*"], "{}"),
-    ] {
-        let engine = engine(Options {
-            ignore: ignore.iter().map(|name| (*name).to_owned()).collect(),
-            ..data(folder.path(), &[""])
-        });
-        let lines = format!(r#"GET /v1/data => 200 {{"result":{expected}}}"#);
-        run_script_on(&engine, &lines);
-    }
+fn patterns_that_are_none_are_refused() {
     let broken = Options {
         ignore: vec!["[".to_owned()],
         ..Options::default()
@@ -87,8 +80,15 @@ fn ignored_names_are_not_loaded() {
     assert!(message.contains("--ignore `[`"), "{message}");
 }
 
-#[test]
-fn unusable_files_are_refused() {
+#[rstest]
+#[case::same_document(&["a.json", "b.json"], "document of another file at `/x`")]
+#[case::list(&["list.json"], "must be an object")]
+#[case::broken_json(&["broken.json"], "line 2, column 7")]
+#[case::broken_yaml(&["broken.yaml"], "invalid YAML")]
+#[case::broken_policy(&["policy.rego"], "policy.rego:3: rego_parse_error")]
+#[case::other_file(&["text.txt"], "not a policy, JSON or YAML file")]
+#[case::missing(&["missing.json"], "missing.json")]
+fn unusable_files_are_refused(#[case] paths: &[&str], #[case] part: &str) {
     let folder = folder(&[
         ("a.json", r#"{"x": 1}"#),
         ("b.json", r#"{"x": 2}"#),
@@ -98,22 +98,9 @@ fn unusable_files_are_refused() {
         ("policy.rego", "package p\n\nallow if {"),
         ("text.txt", "x"),
     ]);
-    for (paths, part) in [
-        (
-            &["a.json", "b.json"][..],
-            "document of another file at `/x`",
-        ),
-        (&["list.json"], "must be an object"),
-        (&["broken.json"], "line 2, column 7"),
-        (&["broken.yaml"], "invalid YAML"),
-        (&["policy.rego"], "policy.rego:3: rego_parse_error"),
-        (&["text.txt"], "not a policy, JSON or YAML file"),
-        (&["missing.json"], "missing.json"),
-    ] {
-        let message = match Engine::open(&data(folder.path(), paths)) {
-            Ok(_) => panic!("{paths:?} were accepted"),
-            Err(failure) => failure.to_string(),
-        };
-        assert!(message.contains(part), "`{part}` in: {message}");
-    }
+    let message = match Engine::open(&data(folder.path(), paths)) {
+        Ok(_) => panic!("{paths:?} were accepted"),
+        Err(failure) => failure.to_string(),
+    };
+    assert!(message.contains(part), "`{part}` in: {message}");
 }

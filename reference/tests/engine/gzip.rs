@@ -10,6 +10,7 @@ use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, VARY};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use reference::engine::{Engine, Options};
 use reference::http::Reply;
+use rstest::rstest;
 
 use crate::exchange::{engine, format_reply, request, run_script_on};
 
@@ -98,22 +99,19 @@ fn compressed_posts_are_read() {
     }
 }
 
-#[test]
-fn a_compressed_body_may_not_hold_more_than_the_limit() {
+#[rstest]
+#[case::below_the_limit(900, "200 {}")]
+#[case::above_the_limit(1100, "400 invalid_parameter")]
+#[case::bomb(50 << 20, "400 invalid_parameter")]
+fn a_compressed_body_may_not_hold_more_than_the_limit(#[case] length: usize, #[case] answer: &str) {
     let limited = engine(Options {
         set: vec!["server.decoding.gzip.max_length=1000".to_owned()],
         ..Options::default()
     });
-    for (length, answer) in [
-        (900, "200 {}"),
-        (1100, "400 invalid_parameter"),
-        (50 << 20, "400 invalid_parameter"),
-    ] {
-        let body = format!(r#"{{"input": "{}"}}"#, "x".repeat(length));
-        let header = (CONTENT_ENCODING, "gzip");
-        let reply = send(&limited, "POST /v1/data/a", header, gzip(body.as_bytes()));
-        assert_eq!(format_reply(&reply), answer, "{length}");
-    }
+    let body = format!(r#"{{"input": "{}"}}"#, "x".repeat(length));
+    let header = (CONTENT_ENCODING, "gzip");
+    let reply = send(&limited, "POST /v1/data/a", header, gzip(body.as_bytes()));
+    assert_eq!(format_reply(&reply), answer);
 }
 
 #[test]
@@ -132,44 +130,42 @@ fn only_a_long_compressed_body_is_given_up_when_the_client_has_closed_its_side()
     }
 }
 
-#[test]
-fn long_answers_are_compressed_for_those_who_ask() {
+#[rstest]
+#[case::gzip("GET /v1/data/long", "gzip", true, true)]
+#[case::several_with_weights("GET /v1/data/long", "br, GZIP;q=0.5", true, true)]
+#[case::post("POST /v1/data/long", "gzip", true, true)]
+#[case::post_of_version_0("POST /v0/data/long", "gzip", true, true)]
+#[case::not_wanted("GET /v1/data/long", "gzip;q=0", false, true)]
+#[case::not_wanted_with_a_fraction("GET /v1/data/long", "gzip; q=0.0", false, true)]
+#[case::other_encoding("GET /v1/data/long", "deflate", false, true)]
+#[case::star("GET /v1/data/long", "*", false, true)]
+#[case::short("GET /v1/data/short", "gzip", false, true)]
+#[case::no_content("PUT /v1/data/short", "gzip", false, false)]
+#[case::configuration("GET /v1/config", "gzip", false, false)]
+fn long_answers_are_compressed_for_those_who_ask(
+    #[case] line: &str,
+    #[case] accepts: &'static str,
+    #[case] compressed: bool,
+    #[case] varies: bool,
+) {
     let engine = Engine::default();
     let long = format!("PUT /v1/data/long \"{}\" => 204", "x".repeat(2000));
     run_script_on(&engine, &long);
     run_script_on(&engine, "PUT /v1/data/short 1 => 204");
-    for (line, accepts, compressed, varies) in [
-        ("GET /v1/data/long", "gzip", true, true),
-        ("GET /v1/data/long", "br, GZIP;q=0.5", true, true),
-        ("POST /v1/data/long", "gzip", true, true),
-        ("POST /v0/data/long", "gzip", true, true),
-        ("GET /v1/data/long", "gzip;q=0", false, true),
-        ("GET /v1/data/long", "gzip; q=0.0", false, true),
-        ("GET /v1/data/long", "deflate", false, true),
-        ("GET /v1/data/long", "*", false, true),
-        ("GET /v1/data/short", "gzip", false, true),
-        ("PUT /v1/data/short", "gzip", false, false),
-        ("GET /v1/config", "gzip", false, false),
-    ] {
-        let reply = send(&engine, line, (ACCEPT_ENCODING, accepts), Vec::new());
-        let encoded = reply
-            .headers
-            .get(CONTENT_ENCODING)
-            .is_some_and(|value| value == "gzip");
-        assert_eq!(encoded, compressed, "{line} {accepts}");
-        assert_eq!(reply.headers.contains_key(VARY), varies, "{line} {accepts}");
-        let mut text = String::new();
-        if compressed
-            && let Err(failure) = GzDecoder::new(&*reply.body.bytes()).read_to_string(&mut text)
-        {
-            panic!("{line}: {failure}");
-        }
-        assert_eq!(
-            text.contains(&"x".repeat(2000)),
-            compressed,
-            "{line} {accepts}"
-        );
+    let reply = send(&engine, line, (ACCEPT_ENCODING, accepts), Vec::new());
+    let encoded = reply
+        .headers
+        .get(CONTENT_ENCODING)
+        .is_some_and(|value| value == "gzip");
+    assert_eq!(encoded, compressed);
+    assert_eq!(reply.headers.contains_key(VARY), varies);
+    let mut text = String::new();
+    if compressed
+        && let Err(failure) = GzDecoder::new(&*reply.body.bytes()).read_to_string(&mut text)
+    {
+        panic!("{line}: {failure}");
     }
+    assert_eq!(text.contains(&"x".repeat(2000)), compressed);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use reference::engine::Engine;
+use rstest::rstest;
 use serde_json::{Value, json};
 
 use crate::exchange::request;
@@ -130,69 +131,61 @@ fn patches_mean_what_rfc_6902_says() {
     );
 }
 
-#[test]
-fn the_api_differs_in_what_is_listed() {
-    let replace = |path| json!({ "op": "replace", "path": path, "value": 2 });
-    for (reason, document, operation, here, there) in [
-        (
-            "the root document stays an object",
-            json!({ "a": 1 }),
-            replace(""),
-            None,
-            Some(json!(2)),
-        ),
-        (
-            "slashes around a path do not count",
-            json!({ "a": { "": 1 } }),
-            replace("/a/"),
-            Some(json!({ "a": 2 })),
-            Some(json!({ "a": { "": 2 } })),
-        ),
-        (
-            "nor does one that is missing",
-            json!({ "a": 1 }),
-            replace("a"),
-            Some(json!({ "a": 2 })),
-            None,
-        ),
-        (
-            "steps are decoded as those of a URL are",
-            json!({ "a b": 1 }),
-            replace("/a%20b"),
-            Some(json!({ "a b": 2 })),
-            None,
-        ),
-        (
-            "a tilde that escapes nothing is one",
-            json!({ "a~2": 1 }),
-            replace("/a~2"),
-            Some(json!({ "a~2": 2 })),
-            None,
-        ),
-        (
-            "an index is any spelling of an integer",
-            json!({ "a": [1] }),
-            replace("/a/00"),
-            Some(json!({ "a": [2] })),
-            None,
-        ),
-        (
-            "a value that is missing is null",
-            json!({ "a": 1 }),
-            json!({ "op": "add", "path": "/a" }),
-            Some(json!({ "a": null })),
-            None,
-        ),
-        (
-            "`copy`, `move` and `test` are not part of the API",
-            json!({ "a": 1 }),
-            json!({ "op": "copy", "from": "/a", "path": "/b" }),
-            None,
-            Some(json!({ "a": 1, "b": 1 })),
-        ),
-    ] {
-        let patch = json!([operation]);
-        assert_eq!(ours(&engine(&document), &patch), here, "{reason}: here");
-        assert_eq!(theirs(&document, &patch), there, "{reason}: RFC 6902");
-    }
+fn replace(path: &str) -> Value {
+    json!({ "op": "replace", "path": path, "value": 2 })
+}
+
+#[rstest]
+#[case::the_root_document_stays_an_object(json!({ "a": 1 }), replace(""), None, Some(json!(2)))]
+#[case::slashes_around_a_path_do_not_count(
+    json!({ "a": { "": 1 } }),
+    replace("/a/"),
+    Some(json!({ "a": 2 })),
+    Some(json!({ "a": { "": 2 } }))
+)]
+#[case::nor_does_one_that_is_missing(
+    json!({ "a": 1 }),
+    replace("a"),
+    Some(json!({ "a": 2 })),
+    None
+)]
+#[case::steps_are_decoded_as_those_of_a_url_are(
+    json!({ "a b": 1 }),
+    replace("/a%20b"),
+    Some(json!({ "a b": 2 })),
+    None
+)]
+#[case::a_tilde_that_escapes_nothing_is_one(
+    json!({ "a~2": 1 }),
+    replace("/a~2"),
+    Some(json!({ "a~2": 2 })),
+    None
+)]
+#[case::an_index_is_any_spelling_of_an_integer(
+    json!({ "a": [1] }),
+    replace("/a/00"),
+    Some(json!({ "a": [2] })),
+    None
+)]
+#[case::a_value_that_is_missing_is_null(
+    json!({ "a": 1 }),
+    json!({ "op": "add", "path": "/a" }),
+    Some(json!({ "a": null })),
+    None
+)]
+#[case::copy_move_and_test_are_not_part_of_the_api(
+    json!({ "a": 1 }),
+    json!({ "op": "copy", "from": "/a", "path": "/b" }),
+    None,
+    Some(json!({ "a": 1, "b": 1 }))
+)]
+fn the_api_differs_in_what_is_listed(
+    #[case] document: Value,
+    #[case] operation: Value,
+    #[case] here: Patched,
+    #[case] there: Patched,
+) {
+    let patch = json!([operation]);
+    assert_eq!(ours(&engine(&document), &patch), here, "here");
+    assert_eq!(theirs(&document, &patch), there, "RFC 6902");
 }

@@ -3,75 +3,71 @@
 use http::HeaderMap;
 use http::header::{ALLOW, LOCATION};
 use reference::engine::Engine;
+use rstest::rstest;
 
 use crate::exchange::{request, run_script};
 
-#[test]
-fn other_methods_are_refused() {
-    for (line, allowed) in [
-        ("HEAD /v1/data", "GET, POST, PUT, PATCH"),
-        ("HEAD /v1/data/a", "GET, POST, PUT, PATCH, DELETE"),
-        ("DELETE /v1/data", "GET, POST, PUT, PATCH"),
-        ("OPTIONS /v1/data/a", "GET, POST, PUT, PATCH, DELETE"),
-        ("TRACE /v1/data/a", "GET, POST, PUT, PATCH, DELETE"),
-        ("get /v1/data/a", "GET, POST, PUT, PATCH, DELETE"),
-        ("GET /v0/data/a", "POST"),
-        ("PUT /v1/policies", "GET"),
-        ("POST /v1/policies/a", "GET, PUT, DELETE"),
-        ("PUT /v1/query", "GET, POST"),
-        ("GET /v1/compile", "POST"),
-        ("POST /v1/config", "GET"),
-        ("DELETE /v1/status", "GET"),
-        ("HEAD /health", "GET"),
-        ("POST /health/live", "GET"),
-        ("PUT /", "GET, POST"),
-    ] {
-        let (method, target) = line.split_once(' ').unwrap_or_default();
-        let reply =
-            Engine::default().respond(request(method, target, HeaderMap::new(), Vec::new()));
-        assert_eq!(reply.status.as_u16(), 405, "{line}");
-        let allow_header = reply
-            .headers
-            .get(ALLOW)
-            .and_then(|value| value.to_str().ok());
-        assert_eq!(allow_header, Some(allowed), "{line}");
-    }
+#[rstest]
+#[case::head_of_all_data("HEAD /v1/data", "GET, POST, PUT, PATCH")]
+#[case::head_of_data("HEAD /v1/data/a", "GET, POST, PUT, PATCH, DELETE")]
+#[case::delete_of_all_data("DELETE /v1/data", "GET, POST, PUT, PATCH")]
+#[case::options("OPTIONS /v1/data/a", "GET, POST, PUT, PATCH, DELETE")]
+#[case::trace("TRACE /v1/data/a", "GET, POST, PUT, PATCH, DELETE")]
+#[case::lower_case("get /v1/data/a", "GET, POST, PUT, PATCH, DELETE")]
+#[case::version_0("GET /v0/data/a", "POST")]
+#[case::put_of_policies("PUT /v1/policies", "GET")]
+#[case::post_of_a_policy("POST /v1/policies/a", "GET, PUT, DELETE")]
+#[case::put_of_a_query("PUT /v1/query", "GET, POST")]
+#[case::get_of_compile("GET /v1/compile", "POST")]
+#[case::configuration("POST /v1/config", "GET")]
+#[case::status("DELETE /v1/status", "GET")]
+#[case::head_of_health("HEAD /health", "GET")]
+#[case::post_of_health("POST /health/live", "GET")]
+#[case::root("PUT /", "GET, POST")]
+fn other_methods_are_refused(#[case] line: &str, #[case] allowed: &str) {
+    let (method, target) = line.split_once(' ').unwrap_or_default();
+    let reply = Engine::default().respond(request(method, target, HeaderMap::new(), Vec::new()));
+    assert_eq!(reply.status.as_u16(), 405);
+    let allow_header = reply
+        .headers
+        .get(ALLOW)
+        .and_then(|value| value.to_str().ok());
+    assert_eq!(allow_header, Some(allowed));
 }
 
-#[test]
-fn other_forms_of_a_path_lead_to_it() {
-    for (line, status, location) in [
-        ("GET /v1/data/", 301, "/v1/data"),
-        (
-            "GET /v1/data/a/?pretty=true&x=a%20b",
-            301,
-            "/v1/data/a?pretty=true&x=a%20b",
-        ),
-        ("GET /health/", 301, "/health"),
-        ("GET /v1/policies/", 301, "/v1/policies"),
-        ("GET /v1//data?x=1", 307, "/v1/data?x=1"),
-        ("GET /v1/./data", 307, "/v1/data"),
-        ("GET /v1/data/../data/a", 307, "/v1/data/a"),
-        ("GET /v1/data/a//", 307, "/v1/data/a/"),
-        ("POST /v1/data//a", 307, "/v1/data/a"),
-        ("GET //", 307, "/"),
-        ("GET /../../..", 307, "/"),
-        ("GET //host/v1/data", 307, "/host/v1/data"),
-    ] {
-        let (method, target) = line.split_once(' ').unwrap_or_default();
-        let reply =
-            Engine::default().respond(request(method, target, HeaderMap::new(), Vec::new()));
-        let redirected_to = reply
-            .headers
-            .get(LOCATION)
-            .and_then(|value| value.to_str().ok());
-        let redirected_to = redirected_to.map(|location| location.replace("%3D", "="));
-        assert_eq!(
-            (reply.status.as_u16(), redirected_to.as_deref()),
-            (status, Some(location)),
-            "{line}"
-        );
-    }
+#[rstest]
+#[case::slash_at_the_end("GET /v1/data/", 301, "/v1/data")]
+#[case::slash_and_parameters(
+    "GET /v1/data/a/?pretty=true&x=a%20b",
+    301,
+    "/v1/data/a?pretty=true&x=a%20b"
+)]
+#[case::health("GET /health/", 301, "/health")]
+#[case::policies("GET /v1/policies/", 301, "/v1/policies")]
+#[case::two_slashes("GET /v1//data?x=1", 307, "/v1/data?x=1")]
+#[case::dot("GET /v1/./data", 307, "/v1/data")]
+#[case::parent("GET /v1/data/../data/a", 307, "/v1/data/a")]
+#[case::two_slashes_at_the_end("GET /v1/data/a//", 307, "/v1/data/a/")]
+#[case::two_slashes_in_a_post("POST /v1/data//a", 307, "/v1/data/a")]
+#[case::two_slashes_at_the_root("GET //", 307, "/")]
+#[case::parents_of_the_root("GET /../../..", 307, "/")]
+#[case::two_slashes_at_the_begin("GET //host/v1/data", 307, "/host/v1/data")]
+fn other_forms_of_a_path_lead_to_it(
+    #[case] line: &str,
+    #[case] status: u16,
+    #[case] location: &str,
+) {
+    let (method, target) = line.split_once(' ').unwrap_or_default();
+    let reply = Engine::default().respond(request(method, target, HeaderMap::new(), Vec::new()));
+    let redirected_to = reply
+        .headers
+        .get(LOCATION)
+        .and_then(|value| value.to_str().ok());
+    let redirected_to = redirected_to.map(|location| location.replace("%3D", "="));
+    assert_eq!(
+        (reply.status.as_u16(), redirected_to.as_deref()),
+        (status, Some(location))
+    );
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 
 use reference::start;
+use rstest::rstest;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
@@ -281,38 +282,40 @@ async fn bundles_can_be_named_by_their_address() -> Done {
     Ok(())
 }
 
+#[rstest]
+#[case::error("error", "error", Some("error"))]
+#[case::info("info", "info", Some("info"))]
+#[case::debug("debug", "debug", Some("debug"))]
+#[case::below_the_level_of_the_log("info", "debug", None)]
 #[tokio::test(flavor = "multi_thread")]
-async fn lines_of_requests_have_a_level_of_their_own() -> Done {
-    for (log, request, level) in [
-        ("error", "error", Some("error")),
-        ("info", "info", Some("info")),
-        ("debug", "debug", Some("debug")),
-        ("info", "debug", None),
-    ] {
-        // A log at level `error` does not contain the address, so the test uses a known socket
-        // path.
-        let folder = tempfile::tempdir()?;
-        let path = folder.path().join("engine.sock");
-        let address = format!("unix://{}", path.display());
-        let args = ["--addr", &address, "--set", "decision_logs.console=true"];
-        let levels = ["--log-level", log, "--log-level-request", request];
-        let mut engine = Started::engine(args.into_iter().chain(levels))?;
-        let mut stream = until("the socket", || connect(&path)).await?;
-        stream.write_all(b"GET /v1/data/a HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")?;
-        stream.read_to_string(&mut String::new())?;
-        let last = match level {
-            Some(_) => "Sent response.",
-            None => "Decision Log",
-        };
-        assert!(engine.wait_for_log(last)?, "{}", engine.log());
-        for message in ["Received request.", "Sent response."] {
-            let lines = engine.events(message);
-            let levels: Vec<&str> = lines
-                .iter()
-                .filter_map(|line| line["level"].as_str())
-                .collect();
-            assert_eq!(levels, Vec::from_iter(level), "{}", engine.log());
-        }
+async fn lines_of_requests_have_a_level_of_their_own(
+    #[case] log: &str,
+    #[case] request: &str,
+    #[case] level: Option<&str>,
+) -> Done {
+    // A log at level `error` does not contain the address, so the test uses a known socket
+    // path.
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("engine.sock");
+    let address = format!("unix://{}", path.display());
+    let args = ["--addr", &address, "--set", "decision_logs.console=true"];
+    let levels = ["--log-level", log, "--log-level-request", request];
+    let mut engine = Started::engine(args.into_iter().chain(levels))?;
+    let mut stream = until("the socket", || connect(&path)).await?;
+    stream.write_all(b"GET /v1/data/a HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")?;
+    stream.read_to_string(&mut String::new())?;
+    let last = match level {
+        Some(_) => "Sent response.",
+        None => "Decision Log",
+    };
+    assert!(engine.wait_for_log(last)?, "{}", engine.log());
+    for message in ["Received request.", "Sent response."] {
+        let lines = engine.events(message);
+        let levels: Vec<&str> = lines
+            .iter()
+            .filter_map(|line| line["level"].as_str())
+            .collect();
+        assert_eq!(levels, Vec::from_iter(level), "{}", engine.log());
     }
     Ok(())
 }

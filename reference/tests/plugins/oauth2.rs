@@ -1,6 +1,7 @@
 //! OAuth 2.0 tokens from an authorization server.
 
 use rego::jwt;
+use rstest::rstest;
 use serde_json::{Value, json};
 
 use crate::environment::{Done, Environment, quick, until};
@@ -211,58 +212,59 @@ fn assert_claims(token: &str, oauth2: &Value, started: u64) -> Done {
     Ok(())
 }
 
+#[rstest]
+#[case::seconds(json!({"expires_in": 3600}), true)]
+#[case::seconds_as_a_text(json!({"expires_in": "3600"}), true)]
+#[case::no_end(json!({}), true)]
+#[case::soon(json!({"expires_in": 9}), false)]
+#[case::negative(json!({"expires_in": -1}), true)]
 #[tokio::test]
-async fn tokens_are_used_until_shortly_before_their_end() -> Done {
-    for (more, once) in [
-        (json!({"expires_in": 3600}), true),
-        (json!({"expires_in": "3600"}), true),
-        (json!({}), true),
-        (json!({"expires_in": 9}), false),
-        (json!({"expires_in": -1}), true),
-    ] {
-        let secret = json!({"client_id": "me", "client_secret": "x"});
-        let environment = engine(secret, json!({}), answer(&more)).await?;
-        let mock = &environment.mock;
-        let enough = || Some(mock.seen("/rules")).filter(|seen| seen.len() > 3);
-        until("four requests", enough).await?;
-        let token_request_count = mock.seen("/token").len();
-        assert_eq!(
-            token_request_count == 1,
-            once,
-            "{more}: asked {token_request_count} times"
-        );
-    }
+async fn tokens_are_used_until_shortly_before_their_end(
+    #[case] more: Value,
+    #[case] once: bool,
+) -> Done {
+    let secret = json!({"client_id": "me", "client_secret": "x"});
+    let environment = engine(secret, json!({}), answer(&more)).await?;
+    let mock = &environment.mock;
+    let enough = || Some(mock.seen("/rules")).filter(|seen| seen.len() > 3);
+    until("four requests", enough).await?;
+    let token_request_count = mock.seen("/token").len();
+    assert_eq!(
+        token_request_count == 1,
+        once,
+        "{more}: asked {token_request_count} times"
+    );
     Ok(())
 }
 
-#[tokio::test]
-async fn what_gives_no_token_is_reported_without_a_secret() -> Done {
+/// Answer that leads to where it is from.
+fn circle() -> Fixture {
     let mut circle = Fixture::status(307);
     circle.headers.push(("location", "/token".to_owned()));
-    for (token_response, part) in [
-        (
-            Fixture::status(401),
-            "the authorization server replied with 401",
-        ),
-        (circle, "the authorization server replied with 307"),
-        (Fixture::of(b"hidden".to_vec(), "1"), "gave no token"),
-        (
-            answer(&json!({"token_type": "mac"})),
-            "is not a bearer token",
-        ),
-        (answer(&json!({"access_token": 5})), "gave no token"),
-        (Fixture::of(vec![b' '; (1 << 20) + 1], "1"), "is too long"),
-        (answer(&json!({"access_token": "a\nb"})), "cannot be sent"),
-    ] {
-        let secret = json!({"client_id": "me", "client_secret": "hidden"});
-        let environment = engine(secret, json!({}), token_response).await?;
-        let failed = |_, answer: &Value| {
-            let message = answer["result"]["bundles"]["rules"]["message"].as_str();
-            message.is_some_and(|message| message.contains(part))
-        };
-        let answer = environment.wait_for("/v1/status", failed).await?;
-        assert!(!answer.to_string().contains("hidden"), "{answer}");
-        assert!(environment.mock.seen("/rules").is_empty(), "{part}");
-    }
+    circle
+}
+
+#[rstest]
+#[case::refusal(Fixture::status(401), "the authorization server replied with 401")]
+#[case::redirect(circle(), "the authorization server replied with 307")]
+#[case::no_json(Fixture::of(b"hidden".to_vec(), "1"), "gave no token")]
+#[case::other_type(answer(&json!({"token_type": "mac"})), "is not a bearer token")]
+#[case::number(answer(&json!({"access_token": 5})), "gave no token")]
+#[case::long(Fixture::of(vec![b' '; (1 << 20) + 1], "1"), "is too long")]
+#[case::line_feed(answer(&json!({"access_token": "a\nb"})), "cannot be sent")]
+#[tokio::test]
+async fn what_gives_no_token_is_reported_without_a_secret(
+    #[case] token_response: Fixture,
+    #[case] part: &str,
+) -> Done {
+    let secret = json!({"client_id": "me", "client_secret": "hidden"});
+    let environment = engine(secret, json!({}), token_response).await?;
+    let failed = |_, answer: &Value| {
+        let message = answer["result"]["bundles"]["rules"]["message"].as_str();
+        message.is_some_and(|message| message.contains(part))
+    };
+    let answer = environment.wait_for("/v1/status", failed).await?;
+    assert!(!answer.to_string().contains("hidden"), "{answer}");
+    assert!(environment.mock.seen("/rules").is_empty());
     Ok(())
 }

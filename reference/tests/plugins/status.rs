@@ -1,5 +1,6 @@
 //! Status reports of the engine.
 
+use rstest::rstest;
 use serde_json::{Value, json};
 
 use crate::environment::{Done, Environment, quick, until};
@@ -81,18 +82,16 @@ async fn a_report_that_could_not_be_sent_is_sent_later() -> Done {
     Ok(())
 }
 
+#[rstest]
+#[case::nothing(json!({}), 500)]
+#[case::no_service(json!({"services": {}, "status": {}}), 500)]
+#[case::default(json!({"status": {}}), 200)]
+#[case::console(json!({"status": {"console": true}}), 200)]
+#[case::prometheus(json!({"status": {"prometheus": true}}), 200)]
 #[tokio::test]
-async fn nothing_is_shown_where_nobody_is_told() -> Done {
-    for (config, status) in [
-        (json!({}), 500),
-        (json!({"services": {}, "status": {}}), 500),
-        (json!({"status": {}}), 200),
-        (json!({"status": {"console": true}}), 200),
-        (json!({"status": {"prometheus": true}}), 200),
-    ] {
-        let environment = Environment::start(config.clone()).await?;
-        assert_eq!(environment.get("/v1/status").await?.0, status, "{config}");
-    }
+async fn nothing_is_shown_where_nobody_is_told(#[case] config: Value, #[case] status: u16) -> Done {
+    let environment = Environment::start(config).await?;
+    assert_eq!(environment.get("/v1/status").await?.0, status);
     Ok(())
 }
 

@@ -4,6 +4,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use reference::Running;
+use rstest::rstest;
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 
@@ -132,53 +133,33 @@ async fn many_endless_evaluations_leave_room_for_others() {
     ending("the engine", running.shutdown()).await;
 }
 
+#[rstest]
+#[case::time(&["--evaluation-timeout", "200ms"], "p", LONG, "500", "eval_cancel_error")]
+#[case::values(&["--evaluation-values", "10000"], "many", 1_000, "500", "made too many values")]
+#[case::memory(&["--evaluation-memory", "1MiB"], "many", 1_000, "503", "\"code\": \"unavailable\"")]
+#[case::enough_memory(&["--evaluation-memory", "1MiB"], "many", 10, "200", "\"result\":100")]
 #[tokio::test]
-async fn evaluations_have_limits() {
-    for (flags, path, n, status, part) in [
-        (
-            ["--evaluation-timeout", "200ms"],
-            "p",
-            LONG,
-            "500",
-            "eval_cancel_error",
-        ),
-        (
-            ["--evaluation-values", "10000"],
-            "many",
-            1_000,
-            "500",
-            "made too many values",
-        ),
-        (
-            ["--evaluation-memory", "1MiB"],
-            "many",
-            1_000,
-            "503",
-            "\"code\": \"unavailable\"",
-        ),
-        (
-            ["--evaluation-memory", "1MiB"],
-            "many",
-            10,
-            "200",
-            "\"result\":100",
-        ),
-    ] {
-        let running = loaded(&flags).await;
-        let line = format!("POST /v1/data/t/{path}");
-        let answer = send_request(&running, &last(&line, &input_of_length(n))).await;
-        assert!(
-            answer.starts_with(&format!("HTTP/1.1 {status} ")),
-            "{flags:?}: {answer}"
-        );
-        assert!(answer.contains(part), "{flags:?}: {answer}");
-        let is_unavailable = status == "503";
-        let waits = answer
-            .to_ascii_lowercase()
-            .contains("\r\nretry-after: 1\r\n");
-        assert_eq!(waits, is_unavailable, "{answer}");
-        running.shutdown().await;
-    }
+async fn evaluations_have_limits(
+    #[case] flags: &[&str],
+    #[case] path: &str,
+    #[case] n: u32,
+    #[case] status: &str,
+    #[case] part: &str,
+) {
+    let running = loaded(flags).await;
+    let line = format!("POST /v1/data/t/{path}");
+    let answer = send_request(&running, &last(&line, &input_of_length(n))).await;
+    assert!(
+        answer.starts_with(&format!("HTTP/1.1 {status} ")),
+        "{flags:?}: {answer}"
+    );
+    assert!(answer.contains(part), "{flags:?}: {answer}");
+    let is_unavailable = status == "503";
+    let waits = answer
+        .to_ascii_lowercase()
+        .contains("\r\nretry-after: 1\r\n");
+    assert_eq!(waits, is_unavailable, "{answer}");
+    running.shutdown().await;
 }
 
 /// Engine process, killed when dropped.

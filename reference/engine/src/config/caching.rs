@@ -118,55 +118,45 @@ fn limit(configured: Option<usize>, default: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn limits_are_those_of_the_section() -> Result<(), Box<dyn std::error::Error>> {
+    #[rstest]
+    #[case::defaults("{}", CacheLimits::default())]
+    #[case::size_threshold_and_period(
+        r#"{"inter_query_builtin_cache": {"max_size_bytes": 1000, "forced_eviction_threshold_percentage": 70, "stale_entry_eviction_period_seconds": 5}}"#,
+        CacheLimits {
+            response_bytes: 700,
+            stale_period: Some(Duration::from_secs(5)),
+            ..CacheLimits::default()
+        }
+    )]
+    #[case::size_without_limit(
+        r#"{"inter_query_builtin_cache": {"max_size_bytes": 0, "forced_eviction_threshold_percentage": 1, "stale_entry_eviction_period_seconds": 0}}"#,
+        CacheLimits { response_bytes: usize::MAX, ..CacheLimits::default() }
+    )]
+    #[case::no_threshold(
+        r#"{"inter_query_builtin_cache": {"forced_eviction_threshold_percentage": 0}}"#,
+        CacheLimits { response_bytes: 0, ..CacheLimits::default() }
+    )]
+    #[case::entries_and_disabled_keys(
+        r#"{"inter_query_builtin_value_cache": {"max_num_entries": 3, "named": {"graphql": {"max_num_entries": 0}, "io_jwt_keys": {"max_num_entries": 5, "disabled": true}}}}"#,
+        CacheLimits { patterns: 3, graphql: usize::MAX, keys: 0, ..CacheLimits::default() }
+    )]
+    #[case::enabled_without_limit(
+        r#"{"inter_query_builtin_value_cache": {"named": {"io_jwt": {"disabled": false}, "graphql": {"disabled": false}}}}"#,
+        CacheLimits::default()
+    )]
+    fn limits_are_those_of_the_section(
+        #[case] json: &str,
+        #[case] expected: CacheLimits,
+    ) -> Result<(), Box<dyn std::error::Error>> {
         let read = |json: &str| -> Result<_, Box<dyn std::error::Error>> {
             let shape: RawCaching = serde_json::from_str(json)?;
             Ok(shape.limits()?)
         };
-        let defaults = CacheLimits::default();
-        for (json, expected) in [
-            ("{}", defaults.clone()),
-            (
-                r#"{"inter_query_builtin_cache": {"max_size_bytes": 1000, "forced_eviction_threshold_percentage": 70, "stale_entry_eviction_period_seconds": 5}}"#,
-                CacheLimits {
-                    response_bytes: 700,
-                    stale_period: Some(Duration::from_secs(5)),
-                    ..defaults.clone()
-                },
-            ),
-            (
-                r#"{"inter_query_builtin_cache": {"max_size_bytes": 0, "forced_eviction_threshold_percentage": 1, "stale_entry_eviction_period_seconds": 0}}"#,
-                CacheLimits {
-                    response_bytes: usize::MAX,
-                    ..defaults.clone()
-                },
-            ),
-            (
-                r#"{"inter_query_builtin_cache": {"forced_eviction_threshold_percentage": 0}}"#,
-                CacheLimits {
-                    response_bytes: 0,
-                    ..defaults.clone()
-                },
-            ),
-            (
-                r#"{"inter_query_builtin_value_cache": {"max_num_entries": 3, "named": {"graphql": {"max_num_entries": 0}, "io_jwt_keys": {"max_num_entries": 5, "disabled": true}}}}"#,
-                CacheLimits {
-                    patterns: 3,
-                    graphql: usize::MAX,
-                    keys: 0,
-                    ..defaults.clone()
-                },
-            ),
-            (
-                r#"{"inter_query_builtin_value_cache": {"named": {"io_jwt": {"disabled": false}, "graphql": {"disabled": false}}}}"#,
-                defaults,
-            ),
-        ] {
-            assert_eq!(read(json)?, expected, "{json}");
-        }
+        assert_eq!(read(json)?, expected);
         Ok(())
     }
 }

@@ -343,44 +343,43 @@ pub(super) fn check_yaml(text: &str) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::{RawConfig, unknown_keys};
 
-    #[test]
-    fn what_is_not_known_has_no_effect_and_is_named() {
-        for (json, unknown) in [
-            (r#"{"labels": {"a": "b"}, "plugins": {}}"#, &[][..]),
-            (
-                r#"{"decision_logs": {"intermediate_results": {}}, "server": {"logger_plugin": "a"}}"#,
-                &[],
-            ),
-            (r#"{"own": {"a": 1}}"#, &["own"]),
-            (
-                r#"{"services": {"s": {"url": "http://s", "ulr": "x"}}}"#,
-                &["services.s.ulr"],
-            ),
-            (
-                r#"{"services": [{"name": "s", "url": "http://s", "ulr": "x"}]}"#,
-                &["services.0.ulr"],
-            ),
-            (
-                r#"{"discovery": {"resource": "a", "polling": {"delay": 1}}}"#,
-                &["discovery.polling.delay"],
-            ),
-            (
-                r#"{"bundles": {"b": {"folder": 1}}, "keys": {"k": {"secret": "x"}}}"#,
-                &["bundles.b.folder", "keys.k.secret"],
-            ),
-            (
-                r#"{"server": {"metrics": {"own": {}}}, "distributed_tracing": {"tpye": "grpc"}}"#,
-                &["server.metrics.own", "distributed_tracing.tpye"],
-            ),
-        ] {
-            let mut found = unknown_keys(json);
-            found.sort_unstable();
-            let mut expected = unknown.to_vec();
-            expected.sort_unstable();
-            assert_eq!(found, expected, "{json}");
-            assert!(RawConfig::of(json.as_bytes()).is_ok(), "{json}");
-        }
+    #[rstest]
+    #[case::known_sections(r#"{"labels": {"a": "b"}, "plugins": {}}"#, &[])]
+    #[case::known_and_without_effect(
+        r#"{"decision_logs": {"intermediate_results": {}}, "server": {"logger_plugin": "a"}}"#,
+        &[]
+    )]
+    #[case::own_section(r#"{"own": {"a": 1}}"#, &["own"])]
+    #[case::in_a_service(
+        r#"{"services": {"s": {"url": "http://s", "ulr": "x"}}}"#,
+        &["services.s.ulr"]
+    )]
+    #[case::in_a_list_of_services(
+        r#"{"services": [{"name": "s", "url": "http://s", "ulr": "x"}]}"#,
+        &["services.0.ulr"]
+    )]
+    #[case::below_a_section(
+        r#"{"discovery": {"resource": "a", "polling": {"delay": 1}}}"#,
+        &["discovery.polling.delay"]
+    )]
+    #[case::in_a_bundle_and_a_key(
+        r#"{"bundles": {"b": {"folder": 1}}, "keys": {"k": {"secret": "x"}}}"#,
+        &["bundles.b.folder", "keys.k.secret"]
+    )]
+    #[case::in_metrics_and_tracing(
+        r#"{"server": {"metrics": {"own": {}}}, "distributed_tracing": {"tpye": "grpc"}}"#,
+        &["server.metrics.own", "distributed_tracing.tpye"]
+    )]
+    fn what_is_not_known_has_no_effect_and_is_named(#[case] json: &str, #[case] unknown: &[&str]) {
+        let mut found = unknown_keys(json);
+        found.sort_unstable();
+        let mut expected = unknown.to_vec();
+        expected.sort_unstable();
+        assert_eq!(found, expected);
+        assert!(RawConfig::of(json.as_bytes()).is_ok());
     }
 }

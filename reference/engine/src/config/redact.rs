@@ -192,73 +192,71 @@ fn scheme_length(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use rego::value::from_json;
+    use rstest::rstest;
 
     use super::{redact_url, without_secrets};
 
-    #[test]
-    fn addresses_are_shown_without_secrets() {
-        for (address, expected) in [
-            ("https://depot.example/v1", None),
-            ("/bundles/rules.tar.gz", None),
-            ("registry.example/rules@sha256", None),
-            ("localhost:4317", None),
-            (
-                "https://user:PW@depot.example/v1",
-                Some("https://***@depot.example/v1"),
-            ),
-            ("http:PW@depot.example", Some("***@depot.example")),
-            ("http:\\\\PW@depot.example", Some("***@depot.example")),
-            ("ht\ntp://u:PW@depot.example", Some("***@depot.example")),
-            ("//u:PW@h/x", Some("//***@h/x")),
-            ("u:PW@h/x", Some("***@h/x")),
-            ("/u:PW@h/x://", Some("/***@h/x://")),
-            ("https://u:P/W@h/x", Some("https://***@h/x")),
-            ("https://u:P?W@h/x", Some("https://***")),
-            ("https://PW?PW@h/x", Some("https://***")),
-            (
-                "https://depot.example/v1?sv=1&sig=PW@PW",
-                Some("https://depot.example/v1?***"),
-            ),
-            ("rules.tar.gz?PW", Some("rules.tar.gz?***")),
-            ("x;sig=PW/y?PW", Some("x;***")),
-            ("x#PW", Some("x#***")),
-        ] {
-            assert_eq!(redact_url(address).as_deref(), expected, "{address}");
-        }
+    #[rstest]
+    #[case::plain("https://depot.example/v1", None)]
+    #[case::path("/bundles/rules.tar.gz", None)]
+    #[case::image("registry.example/rules@sha256", None)]
+    #[case::host_and_port("localhost:4317", None)]
+    #[case::userinfo(
+        "https://user:PW@depot.example/v1",
+        Some("https://***@depot.example/v1")
+    )]
+    #[case::userinfo_without_slashes("http:PW@depot.example", Some("***@depot.example"))]
+    #[case::backslashes("http:\\\\PW@depot.example", Some("***@depot.example"))]
+    #[case::line_feed_in_the_scheme("ht\ntp://u:PW@depot.example", Some("***@depot.example"))]
+    #[case::no_scheme("//u:PW@h/x", Some("//***@h/x"))]
+    #[case::neither_scheme_nor_slashes("u:PW@h/x", Some("***@h/x"))]
+    #[case::path_with_userinfo("/u:PW@h/x://", Some("/***@h/x://"))]
+    #[case::slash_in_the_password("https://u:P/W@h/x", Some("https://***@h/x"))]
+    #[case::question_mark_in_the_password("https://u:P?W@h/x", Some("https://***"))]
+    #[case::question_mark_and_at_sign("https://PW?PW@h/x", Some("https://***"))]
+    #[case::at_sign_in_the_query(
+        "https://depot.example/v1?sv=1&sig=PW@PW",
+        Some("https://depot.example/v1?***")
+    )]
+    #[case::query_of_a_file("rules.tar.gz?PW", Some("rules.tar.gz?***"))]
+    #[case::parameter_and_query("x;sig=PW/y?PW", Some("x;***"))]
+    #[case::fragment("x#PW", Some("x#***"))]
+    fn addresses_are_shown_without_secrets(#[case] address: &str, #[case] expected: Option<&str>) {
+        assert_eq!(redact_url(address).as_deref(), expected);
     }
 
-    #[test]
-    fn what_is_not_known_is_shown_by_name() -> Result<(), Box<dyn std::error::Error>> {
-        for (document, expected) in [
-            (
-                r#"{"services":{"s":{"Credentials":{"bearer":{"token":"PW"}},"HEADERS":{"a":["PW",1,true,null]},"url":"//u:PW@h"}}}"#,
-                r#"{"services":{"s":{"Credentials":{"bearer":{"token":"***"}},"HEADERS":{"a":["***","***","***",null]},"url":"//***@h"}}}"#,
-            ),
-            (
-                r#"{"services":[{"name":"s","ulr":"PW","url":"http://h?PW"}]}"#,
-                r#"{"services":[{"name":"s","ulr":"***","url":"http://h?***"}]}"#,
-            ),
-            (
-                r#"{"keys":{"key":{"KEY":"PW","Private_key":"PW","algorithm":"HS256","key":"PW"}}}"#,
-                r#"{"keys":{"key":{"KEY":"***","Private_key":"***","algorithm":"HS256"}}}"#,
-            ),
-            (
-                r#"{"bundle":{"name":"a","prefix":"b;PW","signing":{"key":"PW"}},"own":{"a.b":["PW"]}}"#,
-                r#"{"bundle":{"name":"a","prefix":"b;***","signing":{"key":"***"}},"own":{"a.b":["***"]}}"#,
-            ),
-            (
-                r#"{"labels":{"key":"a@b","url":"a@b?c"},"server":{"logger_plugin":{"a":"PW"}}}"#,
-                r#"{"labels":{"key":"a@b","url":"a@b?c"},"server":{"logger_plugin":{"a":"***"}}}"#,
-            ),
-            // In an unreadable configuration, every key is unknown.
-            (
-                r#"{"keys":["PW"],"labels":{"a":"b"}}"#,
-                r#"{"keys":["***"],"labels":{"a":"***"}}"#,
-            ),
-        ] {
-            let redacted = without_secrets(&from_json(document.as_bytes())?);
-            assert_eq!(redacted.to_string(), expected);
-        }
+    #[rstest]
+    #[case::services(
+        r#"{"services":{"s":{"Credentials":{"bearer":{"token":"PW"}},"HEADERS":{"a":["PW",1,true,null]},"url":"//u:PW@h"}}}"#,
+        r#"{"services":{"s":{"Credentials":{"bearer":{"token":"***"}},"HEADERS":{"a":["***","***","***",null]},"url":"//***@h"}}}"#
+    )]
+    #[case::list_of_services(
+        r#"{"services":[{"name":"s","ulr":"PW","url":"http://h?PW"}]}"#,
+        r#"{"services":[{"name":"s","ulr":"***","url":"http://h?***"}]}"#
+    )]
+    #[case::keys(
+        r#"{"keys":{"key":{"KEY":"PW","Private_key":"PW","algorithm":"HS256","key":"PW"}}}"#,
+        r#"{"keys":{"key":{"KEY":"***","Private_key":"***","algorithm":"HS256"}}}"#
+    )]
+    #[case::bundle_and_own_section(
+        r#"{"bundle":{"name":"a","prefix":"b;PW","signing":{"key":"PW"}},"own":{"a.b":["PW"]}}"#,
+        r#"{"bundle":{"name":"a","prefix":"b;***","signing":{"key":"***"}},"own":{"a.b":["***"]}}"#
+    )]
+    #[case::known_members(
+        r#"{"labels":{"key":"a@b","url":"a@b?c"},"server":{"logger_plugin":{"a":"PW"}}}"#,
+        r#"{"labels":{"key":"a@b","url":"a@b?c"},"server":{"logger_plugin":{"a":"***"}}}"#
+    )]
+    // In an unreadable configuration, every key is unknown.
+    #[case::unreadable(
+        r#"{"keys":["PW"],"labels":{"a":"b"}}"#,
+        r#"{"keys":["***"],"labels":{"a":"***"}}"#
+    )]
+    fn what_is_not_known_is_shown_by_name(
+        #[case] document: &str,
+        #[case] expected: &str,
+    ) -> Result<(), Box<dyn std::error::Error>> {
+        let redacted = without_secrets(&from_json(document.as_bytes())?);
+        assert_eq!(redacted.to_string(), expected);
         Ok(())
     }
 }

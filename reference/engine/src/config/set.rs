@@ -156,36 +156,28 @@ fn place(config: &mut Value, steps: &[Step], value: Value) -> Result<(), String>
 #[cfg(test)]
 mod tests {
     use rego::value::from_json;
+    use rstest::rstest;
 
     use super::apply;
 
-    #[test]
-    fn keys_name_members_and_items() -> Result<(), Box<dyn std::error::Error>> {
-        for (overrides, expected) in [
-            (
-                &["a=1,b=x,c=true,d=null"][..],
-                r#"{"a":1,"b":"x","c":true,"d":null}"#,
-            ),
-            (&["a.b.c=1", "a.b.d=2"], r#"{"a":{"b":{"c":1,"d":2}}}"#),
-            (&[r"a\.b=c\,d\=e"], r#"{"a.b":"c,d=e"}"#),
-            (
-                &["a={1,two,{x,y}},b={}"],
-                r#"{"a":[1,"two",["x","y"]],"b":[]}"#,
-            ),
-            (&["a[1]=x", "a[0].b=y"], r#"{"a":[{"b":"y"},"x"]}"#),
-            (&["a[0][1].b[0]=z"], r#"{"a":[[null,{"b":["z"]}]]}"#),
-            (&["a=1", "a={x}", "a[0]=y"], r#"{"a":["y"]}"#),
-            (
-                &["a=007,b=-3,c=1.5,d="],
-                r#"{"a":"007","b":-3,"c":"1.5","d":""}"#,
-            ),
-        ] {
-            let mut config = from_json(b"{}")?;
-            for text in overrides {
-                apply(&mut config, text, false)?;
-            }
-            assert_eq!(config.to_string(), expected, "{overrides:?}");
+    #[rstest]
+    #[case::types(&["a=1,b=x,c=true,d=null"], r#"{"a":1,"b":"x","c":true,"d":null}"#)]
+    #[case::nested_members(&["a.b.c=1", "a.b.d=2"], r#"{"a":{"b":{"c":1,"d":2}}}"#)]
+    #[case::escapes(&[r"a\.b=c\,d\=e"], r#"{"a.b":"c,d=e"}"#)]
+    #[case::lists(&["a={1,two,{x,y}},b={}"], r#"{"a":[1,"two",["x","y"]],"b":[]}"#)]
+    #[case::items_out_of_order(&["a[1]=x", "a[0].b=y"], r#"{"a":[{"b":"y"},"x"]}"#)]
+    #[case::nested_items(&["a[0][1].b[0]=z"], r#"{"a":[[null,{"b":["z"]}]]}"#)]
+    #[case::replaced_values(&["a=1", "a={x}", "a[0]=y"], r#"{"a":["y"]}"#)]
+    #[case::odd_scalars(&["a=007,b=-3,c=1.5,d="], r#"{"a":"007","b":-3,"c":"1.5","d":""}"#)]
+    fn keys_name_members_and_items(
+        #[case] overrides: &[&str],
+        #[case] expected: &str,
+    ) -> Result<(), Box<dyn std::error::Error>> {
+        let mut config = from_json(b"{}")?;
+        for text in overrides {
+            apply(&mut config, text, false)?;
         }
+        assert_eq!(config.to_string(), expected);
         Ok(())
     }
 }

@@ -50,6 +50,7 @@ impl EvaluationOptions {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use rstest::rstest;
 
     use super::*;
 
@@ -65,26 +66,26 @@ mod tests {
         flags.map(|flags| flags.evaluation)
     }
 
-    #[test]
-    fn flags_have_units_and_may_be_off() {
-        for (args, limits) in [
-            ("", Some((Some(TIMEOUT), Some(VALUES), Some(MEMORY)))),
-            (
-                "--evaluation-timeout 5ms --evaluation-values 7 --evaluation-memory 3KiB",
-                Some((Some(Duration::from_millis(5)), Some(7), Some(3 << 10))),
-            ),
-            (
-                "--evaluation-timeout 0 --evaluation-values 0 --evaluation-memory 0",
-                Some((None, None, None)),
-            ),
-            ("--evaluation-timeout 5", None),
-            ("--evaluation-memory 5MB", None),
-            ("--evaluation-memory 99999999999GiB", None),
-            ("--evaluation-values -1", None),
-        ] {
-            let read = read(args);
-            let read = read.map(|read| (read.timeout(), read.values(), read.memory()));
-            assert_eq!(read, limits, "{args}");
-        }
+    #[rstest]
+    #[case::defaults("", Some((Some(TIMEOUT), Some(VALUES), Some(MEMORY))))]
+    #[case::units(
+        "--evaluation-timeout 5ms --evaluation-values 7 --evaluation-memory 3KiB",
+        Some((Some(Duration::from_millis(5)), Some(7), Some(3 << 10)))
+    )]
+    #[case::off(
+        "--evaluation-timeout 0 --evaluation-values 0 --evaluation-memory 0",
+        Some((None, None, None))
+    )]
+    #[case::time_without_a_unit("--evaluation-timeout 5", None)]
+    #[case::unknown_unit("--evaluation-memory 5MB", None)]
+    #[case::too_much_memory("--evaluation-memory 99999999999GiB", None)]
+    #[case::negative_count("--evaluation-values -1", None)]
+    fn flags_have_units_and_may_be_off(
+        #[case] args: &str,
+        #[case] limits: Option<(Option<Duration>, Option<u64>, Option<u64>)>,
+    ) {
+        let read = read(args);
+        let read = read.map(|read| (read.timeout(), read.values(), read.memory()));
+        assert_eq!(read, limits);
     }
 }

@@ -74,21 +74,20 @@ fn random() -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn times_are_written_in_utc() {
-        for (seconds, expected) in [
-            (0, "1970-01-01T00:00:00.000000005Z"),
-            (951_782_400, "2000-02-29T00:00:00.000000005Z"),
-            (1_709_251_199, "2024-02-29T23:59:59.000000005Z"),
-            (4_107_542_400, "2100-03-01T00:00:00.000000005Z"),
-            (1_735_689_599, "2024-12-31T23:59:59.000000005Z"),
-        ] {
-            let time = SystemTime::UNIX_EPOCH + Duration::new(seconds, 5);
-            assert_eq!(rfc3339(Some(time)), expected);
-        }
-        assert_eq!(rfc3339(None), NEVER);
+    #[rstest]
+    #[case::never(None, NEVER)]
+    #[case::epoch(Some(0), "1970-01-01T00:00:00.000000005Z")]
+    #[case::leap_day_of_a_century(Some(951_782_400), "2000-02-29T00:00:00.000000005Z")]
+    #[case::before_midnight_of_a_leap_day(Some(1_709_251_199), "2024-02-29T23:59:59.000000005Z")]
+    #[case::century_without_a_leap_day(Some(4_107_542_400), "2100-03-01T00:00:00.000000005Z")]
+    #[case::end_of_a_year(Some(1_735_689_599), "2024-12-31T23:59:59.000000005Z")]
+    fn times_are_written_in_utc(#[case] seconds: Option<u64>, #[case] expected: &str) {
+        let time = seconds.map(|seconds| SystemTime::UNIX_EPOCH + Duration::new(seconds, 5));
+        assert_eq!(rfc3339(time), expected);
     }
 
     #[test]

@@ -53,47 +53,49 @@ fn name_services(mut config: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use rego::value::from_json;
+    use rstest::rstest;
 
     use super::merge;
 
-    #[test]
-    fn the_configuration_of_the_start_decides() -> Result<(), Box<dyn std::error::Error>> {
-        for (discovered, boot, expected) in [
-            (
-                r#"{"labels": {"a": "1", "b": "2"}, "default_decision": "/x"}"#,
-                r#"{"labels": {"b": "3"}, "discovery": {"resource": "d"}}"#,
-                Ok(r#"{"default_decision":"/x","labels":{"a":"1","b":"3"}}"#),
-            ),
-            (r#"{"discovery": {"resource": "other"}}"#, "{}", Ok("{}")),
-            (
-                r#"{"services": [{"url": "http://t", "name": "t"}, {"url": "http://s", "name": "s"}]}"#,
-                r#"{"services": [{"name": "s", "url": "http://s"}]}"#,
-                Ok(r#"{"services":{"s":{"url":"http://s"},"t":{"url":"http://t"}}}"#),
-            ),
-            (
-                r#"{"services": {"s": {"url": "http://else"}}}"#,
-                r#"{"services": {"s": {"url": "http://s"}}}"#,
-                Err("services: \"s\" cannot be changed by discovery"),
-            ),
-            (
-                r#"{"services": {"s": {"headers": {"a": "b"}}}}"#,
-                r#"{"services": {"s": {"url": "http://s"}}}"#,
-                Err("services: \"s\" cannot be changed by discovery"),
-            ),
-            (
-                r#"{"keys": {"k": {"scope": "all"}}}"#,
-                r#"{"keys": {"k": {"key": "secret"}}}"#,
-                Err("keys: \"k\" cannot be changed by discovery"),
-            ),
-        ] {
-            let merged = merge(
-                &from_json(discovered.as_bytes())?,
-                &from_json(boot.as_bytes())?,
-            );
-            let merged = merged.map(|merged| merged.to_string());
-            let expected = expected.map(str::to_owned).map_err(str::to_owned);
-            assert_eq!(merged, expected, "{discovered}");
-        }
+    #[rstest]
+    #[case::labels(
+        r#"{"labels": {"a": "1", "b": "2"}, "default_decision": "/x"}"#,
+        r#"{"labels": {"b": "3"}, "discovery": {"resource": "d"}}"#,
+        Ok(r#"{"default_decision":"/x","labels":{"a":"1","b":"3"}}"#)
+    )]
+    #[case::discovery(r#"{"discovery": {"resource": "other"}}"#, "{}", Ok("{}"))]
+    #[case::lists_of_services(
+        r#"{"services": [{"url": "http://t", "name": "t"}, {"url": "http://s", "name": "s"}]}"#,
+        r#"{"services": [{"name": "s", "url": "http://s"}]}"#,
+        Ok(r#"{"services":{"s":{"url":"http://s"},"t":{"url":"http://t"}}}"#)
+    )]
+    #[case::changed_address(
+        r#"{"services": {"s": {"url": "http://else"}}}"#,
+        r#"{"services": {"s": {"url": "http://s"}}}"#,
+        Err("services: \"s\" cannot be changed by discovery")
+    )]
+    #[case::added_headers(
+        r#"{"services": {"s": {"headers": {"a": "b"}}}}"#,
+        r#"{"services": {"s": {"url": "http://s"}}}"#,
+        Err("services: \"s\" cannot be changed by discovery")
+    )]
+    #[case::changed_key(
+        r#"{"keys": {"k": {"scope": "all"}}}"#,
+        r#"{"keys": {"k": {"key": "secret"}}}"#,
+        Err("keys: \"k\" cannot be changed by discovery")
+    )]
+    fn the_configuration_of_the_start_decides(
+        #[case] discovered: &str,
+        #[case] boot: &str,
+        #[case] expected: Result<&str, &str>,
+    ) -> Result<(), Box<dyn std::error::Error>> {
+        let merged = merge(
+            &from_json(discovered.as_bytes())?,
+            &from_json(boot.as_bytes())?,
+        );
+        let merged = merged.map(|merged| merged.to_string());
+        let expected = expected.map(str::to_owned).map_err(str::to_owned);
+        assert_eq!(merged, expected);
         Ok(())
     }
 }

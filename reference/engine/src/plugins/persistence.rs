@@ -44,20 +44,19 @@ pub(super) fn load(path: &Path) -> io::Result<Option<Vec<u8>>> {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn archives_are_kept_in_one_folder_each() {
+    #[rstest]
+    #[case::plain("rules", "rules")]
+    #[case::parent("../rules", "%2E%2E%2Frules")]
+    #[case::slash("a/b", "a%2Fb")]
+    #[case::dot(".", "%2E")]
+    fn archives_are_kept_in_one_folder_each(#[case] name: &str, #[case] folder: &str) {
         let root = Path::new("kept");
-        for (name, folder) in [
-            ("rules", "rules"),
-            ("../rules", "%2E%2E%2Frules"),
-            ("a/b", "a%2Fb"),
-            (".", "%2E"),
-        ] {
-            let expected = root.join("bundles").join(folder).join("bundle.tar.gz");
-            assert_eq!(archive_path(root, name), expected);
-        }
+        let expected = root.join("bundles").join(folder).join("bundle.tar.gz");
+        assert_eq!(archive_path(root, name), expected);
     }
 
     #[test]

@@ -296,57 +296,63 @@ fn digest(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn images_have_a_repository_and_a_tag_or_digest() {
-        let zeros = format!("{SHA256}{}", "0".repeat(64));
-        let by_digest = format!("h/a@{zeros}");
-        let by_both = format!("h/a:1@{zeros}");
-        for (text, expected) in [
-            ("h/a:1", Some(("a", "1"))),
-            ("h:5000/a/b_c:v1.2-x", Some(("a/b_c", "v1.2-x"))),
-            (by_digest.as_str(), Some(("a", zeros.as_str()))),
-            (by_both.as_str(), Some(("a", zeros.as_str()))),
-            ("h/a@sha256:00", None),
-            ("h/a@md5:00", None),
-            ("h/a", None),
-            ("h/a:", None),
-            ("h/../a:1", None),
-            ("h/a//b:1", None),
-            ("h/a?b:1", None),
-            ("h/a:1/2", None),
-            ("h/:1", None),
-            ("a:1", None),
-            ("", None),
-        ] {
-            let image = Image::parse(text);
-            let found = image.map(|image| (image.repository, image.reference));
-            assert_eq!(found, expected, "{text}");
-        }
+    const ZEROS: &str = "sha256:0000000000000000000000000000000000000000000000000000000000000000";
+
+    #[rstest]
+    #[case::tag("h/a:1", Some(("a", "1")))]
+    #[case::port_and_tag("h:5000/a/b_c:v1.2-x", Some(("a/b_c", "v1.2-x")))]
+    #[case::digest(&format!("h/a@{ZEROS}"), Some(("a", ZEROS)))]
+    #[case::tag_and_digest(&format!("h/a:1@{ZEROS}"), Some(("a", ZEROS)))]
+    #[case::short_digest("h/a@sha256:00", None)]
+    #[case::other_digest("h/a@md5:00", None)]
+    #[case::neither("h/a", None)]
+    #[case::empty_tag("h/a:", None)]
+    #[case::parent_folder("h/../a:1", None)]
+    #[case::empty_folder("h/a//b:1", None)]
+    #[case::query("h/a?b:1", None)]
+    #[case::slash_in_the_tag("h/a:1/2", None)]
+    #[case::no_repository("h/:1", None)]
+    #[case::no_registry("a:1", None)]
+    #[case::empty("", None)]
+    fn images_have_a_repository_and_a_tag_or_digest(
+        #[case] text: &str,
+        #[case] expected: Option<(&str, &str)>,
+    ) {
+        let image = Image::parse(text);
+        let found = image.map(|image| (image.repository, image.reference));
+        assert_eq!(found, expected);
     }
 
-    #[test]
-    fn tokens_are_asked_for_where_a_registry_says() {
+    const FULL: &str = r#"Basic realm="x", bearer Realm="http://auth/t?a=b",service="r s",scope="repository:a:pull,push""#;
+
+    #[rstest]
+    #[case::all_parameters(
+        "http",
+        FULL,
+        Some("http://auth/t?a=b&service=r+s&scope=repository%3Aa%3Apull%2Cpush")
+    )]
+    #[case::address_without_tls("https", FULL, None)]
+    #[case::other_scheme("http", r#"Basic realm="http://auth/""#, None)]
+    #[case::no_realm("http", r#"Bearer service="x""#, None)]
+    #[case::file("http", r#"Bearer realm="file:///etc/passwd""#, None)]
+    #[case::relative("http", r#"Bearer realm="auth""#, None)]
+    #[case::no_value("http", "Bearer realm", None)]
+    #[case::empty("http", "", None)]
+    fn tokens_are_asked_for_where_a_registry_says(
+        #[case] scheme: &str,
+        #[case] challenge: &'static str,
+        #[case] address: Option<&str>,
+    ) {
         let over = |scheme: &str, challenge: &'static str| {
             let url = Url::parse(&format!("{scheme}://registry/v2/")).ok()?;
             let value = HeaderValue::from_static(challenge);
             let headers = HeaderMap::from_iter([(WWW_AUTHENTICATE, value)]);
             token_address(&url, &headers).map(String::from)
         };
-        let full = r#"Basic realm="x", bearer Realm="http://auth/t?a=b",service="r s",scope="repository:a:pull,push""#;
-        let address = "http://auth/t?a=b&service=r+s&scope=repository%3Aa%3Apull%2Cpush";
-        assert_eq!(over("http", full).as_deref(), Some(address));
-        assert_eq!(over("https", full), None);
-        for refused in [
-            r#"Basic realm="http://auth/""#,
-            r#"Bearer service="x""#,
-            r#"Bearer realm="file:///etc/passwd""#,
-            r#"Bearer realm="auth""#,
-            "Bearer realm",
-            "",
-        ] {
-            assert_eq!(over("http", refused), None, "{refused}");
-        }
+        assert_eq!(over(scheme, challenge).as_deref(), address);
     }
 }

@@ -21,23 +21,22 @@ impl From<IpAddr> for Address {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn networks_are_one_client() {
-        for (one, other, same) in [
-            ("127.0.0.1", "127.0.0.1", true),
-            ("127.0.0.1", "127.0.0.2", false),
-            ("::ffff:127.0.0.1", "127.0.0.1", true),
-            ("::ffff:127.0.0.1", "::ffff:127.0.0.2", false),
-            ("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", true),
-            ("2001:db8:1:2::1", "2001:db8:1:3::1", false),
-            ("::1", "::1", true),
-        ] {
-            let addresses = [one, other].map(|text| text.parse::<IpAddr>().map(Address::from));
-            assert!(addresses.iter().all(Result::is_ok), "{one}, {other}");
-            let [one_client, other_client] = addresses;
-            assert_eq!(one_client == other_client, same, "{one}, {other}");
-        }
+    #[rstest]
+    #[case::same_v4("127.0.0.1", "127.0.0.1", true)]
+    #[case::other_v4("127.0.0.1", "127.0.0.2", false)]
+    #[case::mapped("::ffff:127.0.0.1", "127.0.0.1", true)]
+    #[case::other_mapped("::ffff:127.0.0.1", "::ffff:127.0.0.2", false)]
+    #[case::same_network("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", true)]
+    #[case::other_network("2001:db8:1:2::1", "2001:db8:1:3::1", false)]
+    #[case::same_v6("::1", "::1", true)]
+    fn networks_are_one_client(#[case] one: &str, #[case] other: &str, #[case] same: bool) {
+        let addresses = [one, other].map(|text| text.parse::<IpAddr>().map(Address::from));
+        assert!(addresses.iter().all(Result::is_ok));
+        let [one_client, other_client] = addresses;
+        assert_eq!(one_client == other_client, same);
     }
 }

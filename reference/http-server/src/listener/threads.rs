@@ -135,6 +135,7 @@ mod tests {
     use std::future;
     use std::sync::Arc;
 
+    use rstest::rstest;
     use tokio::sync::oneshot;
 
     use super::{Load, NOWHERE, Threads, nearest};
@@ -160,21 +161,22 @@ mod tests {
         );
     }
 
-    #[test]
-    fn connections_go_where_they_arrive_unless_that_is_busier() {
-        for (threads, processor, expected) in [
-            (vec![], Some(0), None),
-            (vec![(1, 0), (1, 1)], Some(1), Some(1)),
-            (vec![(1, 0), (1, 1)], None, Some(0)),
-            (vec![(1, 0), (2, 1)], Some(1), Some(0)),
-            (vec![(8, 0), (10, 1)], Some(1), Some(1)),
-            (vec![(8, 0), (11, 1)], Some(1), Some(0)),
-            (vec![(9, 0), (8, 1), (8, 0)], Some(0), Some(2)),
-            (vec![(8, NOWHERE), (7, NOWHERE)], Some(0), Some(1)),
-        ] {
-            let chosen = nearest(threads.iter().copied(), processor);
-            assert_eq!(chosen, expected, "{threads:?}, {processor:?}");
-        }
+    #[rstest]
+    #[case::no_threads(&[], Some(0), None)]
+    #[case::arrived_there(&[(1, 0), (1, 1)], Some(1), Some(1))]
+    #[case::arrived_nowhere(&[(1, 0), (1, 1)], None, Some(0))]
+    #[case::busier(&[(1, 0), (2, 1)], Some(1), Some(0))]
+    #[case::slightly_busier(&[(8, 0), (10, 1)], Some(1), Some(1))]
+    #[case::much_busier(&[(8, 0), (11, 1)], Some(1), Some(0))]
+    #[case::two_on_one_processor(&[(9, 0), (8, 1), (8, 0)], Some(0), Some(2))]
+    #[case::threads_anywhere(&[(8, NOWHERE), (7, NOWHERE)], Some(0), Some(1))]
+    fn connections_go_where_they_arrive_unless_that_is_busier(
+        #[case] threads: &[(usize, usize)],
+        #[case] processor: Option<usize>,
+        #[case] expected: Option<usize>,
+    ) {
+        let chosen = nearest(threads.iter().copied(), processor);
+        assert_eq!(chosen, expected);
     }
 
     #[tokio::test]

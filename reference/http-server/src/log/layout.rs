@@ -189,60 +189,55 @@ fn fraction(layout: &str) -> Result<Option<(usize, Piece)>, LayoutError> {
 #[cfg(test)]
 mod tests {
     use chrono::{DateTime, Utc};
+    use rstest::rstest;
 
     use super::Layout;
 
     /// Output of Go 1.26 for 2026-03-04T17:08:09.012345600Z.
-    #[test]
-    fn times_are_written_as_in_go() -> Result<(), Box<dyn std::error::Error>> {
+    #[rstest]
+    #[case::rfc_3339("2006-01-02T15:04:05Z07:00", "2026-03-04T17:08:09Z")]
+    #[case::rfc_3339_nano("2006-01-02T15:04:05.999999999Z07:00", "2026-03-04T17:08:09.0123456Z")]
+    #[case::ansi_c("Mon Jan _2 15:04:05 2006", "Wed Mar  4 17:08:09 2026")]
+    #[case::unix_date("Mon Jan _2 15:04:05 MST 2006", "Wed Mar  4 17:08:09 UTC 2026")]
+    #[case::rfc_822("02 Jan 06 15:04 MST", "04 Mar 26 17:08 UTC")]
+    #[case::rfc_822_with_offset("02 Jan 06 15:04 -0700", "04 Mar 26 17:08 +0000")]
+    #[case::rfc_850("Monday, 02-Jan-06 15:04:05 MST", "Wednesday, 04-Mar-26 17:08:09 UTC")]
+    #[case::rfc_1123_with_offset(
+        "Mon, 02 Jan 2006 15:04:05 -0700",
+        "Wed, 04 Mar 2026 17:08:09 +0000"
+    )]
+    #[case::kitchen("3:04PM", "5:08PM")]
+    #[case::stamp_milli("Jan _2 15:04:05.000", "Mar  4 17:08:09.012")]
+    #[case::date_only("2006-01-02", "2026-03-04")]
+    #[case::numbers_and_fraction("02/01/06 15:04:05.000", "04/03/26 17:08:09.012")]
+    #[case::without_leading_zeros("1/2/06 3:4:5 pm", "3/4/26 5:8:9 pm")]
+    #[case::days_of_the_year("__2 002 _2006", " 63 063 _2026")]
+    #[case::fraction_after_a_comma("Month 15,999", "Month 17,012")]
+    #[case::fraction_before_text("15:04:05.00x", "17:08:09.01x")]
+    #[case::hour_before_text("15h%M .0001", "17h%M .0003")]
+    #[case::names("January Monday", "March Wednesday")]
+    #[case::offsets(
+        "-07 -0700 -070000 -07:00:00 Z070000 Z07:00:00",
+        "+00 +0000 +000000 +00:00:00 Z Z"
+    )]
+    #[case::without_separators("20060102150405", "20260304170809")]
+    fn times_are_written_as_in_go(
+        #[case] layout: &str,
+        #[case] expected: &str,
+    ) -> Result<(), Box<dyn std::error::Error>> {
         let time: DateTime<Utc> = "2026-03-04T17:08:09.012345600Z".parse()?;
-        for (layout, expected) in [
-            ("2006-01-02T15:04:05Z07:00", "2026-03-04T17:08:09Z"),
-            (
-                "2006-01-02T15:04:05.999999999Z07:00",
-                "2026-03-04T17:08:09.0123456Z",
-            ),
-            ("Mon Jan _2 15:04:05 2006", "Wed Mar  4 17:08:09 2026"),
-            (
-                "Mon Jan _2 15:04:05 MST 2006",
-                "Wed Mar  4 17:08:09 UTC 2026",
-            ),
-            ("02 Jan 06 15:04 MST", "04 Mar 26 17:08 UTC"),
-            ("02 Jan 06 15:04 -0700", "04 Mar 26 17:08 +0000"),
-            (
-                "Monday, 02-Jan-06 15:04:05 MST",
-                "Wednesday, 04-Mar-26 17:08:09 UTC",
-            ),
-            (
-                "Mon, 02 Jan 2006 15:04:05 -0700",
-                "Wed, 04 Mar 2026 17:08:09 +0000",
-            ),
-            ("3:04PM", "5:08PM"),
-            ("Jan _2 15:04:05.000", "Mar  4 17:08:09.012"),
-            ("2006-01-02", "2026-03-04"),
-            ("02/01/06 15:04:05.000", "04/03/26 17:08:09.012"),
-            ("1/2/06 3:4:5 pm", "3/4/26 5:8:9 pm"),
-            ("__2 002 _2006", " 63 063 _2026"),
-            ("Month 15,999", "Month 17,012"),
-            ("15:04:05.00x", "17:08:09.01x"),
-            ("15h%M .0001", "17h%M .0003"),
-            ("January Monday", "March Wednesday"),
-            (
-                "-07 -0700 -070000 -07:00:00 Z070000 Z07:00:00",
-                "+00 +0000 +000000 +00:00:00 Z Z",
-            ),
-            ("20060102150405", "20260304170809"),
-        ] {
-            let read: Layout = layout.parse()?;
-            assert_eq!(read.format(&time), expected, "{layout}");
-        }
+        let read: Layout = layout.parse()?;
+        assert_eq!(read.format(&time), expected);
         Ok(())
     }
 
-    #[test]
-    fn what_shows_no_time_is_refused() {
-        for layout in ["", "%H", "RFC", ".0000000000", "Monat"] {
-            assert!(layout.parse::<Layout>().is_err(), "{layout}");
-        }
+    #[rstest]
+    #[case::empty("")]
+    #[case::percent_sign("%H")]
+    #[case::text("RFC")]
+    #[case::too_long_a_fraction(".0000000000")]
+    #[case::other_language("Monat")]
+    fn what_shows_no_time_is_refused(#[case] layout: &str) {
+        assert!(layout.parse::<Layout>().is_err());
     }
 }

@@ -166,6 +166,7 @@ mod tests {
     use std::io::Write;
     use std::sync::{Arc, Mutex, PoisonError};
 
+    use rstest::rstest;
     use serde_json::{Value, json};
     use tracing::subscriber::with_default;
     use tracing::{debug, error, info, warn};
@@ -217,36 +218,39 @@ mod tests {
         info!(target: STRUCTURED, document = %Json::new(&document, 1_000).unwrap_or_default(), "said");
     }
 
-    #[test]
-    fn nothing_that_is_logged_looks_like_another_event() -> Result<(), serde_json::Error> {
+    #[rstest]
+    #[case::text(LogFormat::Text)]
+    #[case::json(LogFormat::Json)]
+    #[case::pretty_json(LogFormat::JsonPretty)]
+    fn nothing_that_is_logged_looks_like_another_event(
+        #[case] format: LogFormat,
+    ) -> Result<(), serde_json::Error> {
         let hostile = hostile();
-        for format in [LogFormat::Text, LogFormat::Json, LogFormat::JsonPretty] {
-            let text = logged(format, "", || log_hostile(&hostile));
-            assert!(
-                !text.replace('\n', "").contains(escape::is_control),
-                "{text:?}"
-            );
-            if format == LogFormat::Text {
-                let begin = |line: &&str| !line.is_empty() && !line.starts_with("  ");
-                let heads: Vec<&str> = text.lines().filter(begin).collect();
-                assert_eq!(heads.len(), 3, "{text:?}");
-                assert!(text.contains("\\u{202e}"), "{text:?}");
-                continue;
-            }
-            let events = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
-            let events: Vec<Value> = events.collect::<Result<_, _>>()?;
-            let at = |event: usize, name: &str| events.get(event).and_then(|event| event.get(name));
-            for (event, name) in [
-                (0, "msg"),
-                (0, "hostile"),
-                (1, "why"),
-                (1, "quoted"),
-                (2, "document"),
-            ] {
-                assert_eq!(at(event, name), Some(&json!(hostile)), "{event} {name}");
-            }
-            assert_eq!(events.len(), 3);
+        let text = logged(format, "", || log_hostile(&hostile));
+        assert!(
+            !text.replace('\n', "").contains(escape::is_control),
+            "{text:?}"
+        );
+        if format == LogFormat::Text {
+            let begin = |line: &&str| !line.is_empty() && !line.starts_with("  ");
+            let heads: Vec<&str> = text.lines().filter(begin).collect();
+            assert_eq!(heads.len(), 3, "{text:?}");
+            assert!(text.contains("\\u{202e}"), "{text:?}");
+            return Ok(());
         }
+        let events = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
+        let events: Vec<Value> = events.collect::<Result<_, _>>()?;
+        let at = |event: usize, name: &str| events.get(event).and_then(|event| event.get(name));
+        for (event, name) in [
+            (0, "msg"),
+            (0, "hostile"),
+            (1, "why"),
+            (1, "quoted"),
+            (2, "document"),
+        ] {
+            assert_eq!(at(event, name), Some(&json!(hostile)), "{event} {name}");
+        }
+        assert_eq!(events.len(), 3);
         Ok(())
     }
 

@@ -38,6 +38,8 @@ pub(super) fn status(trailers: &HeaderMap) -> StatusCode {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
     #[test]
@@ -52,20 +54,20 @@ mod tests {
         assert_eq!(message(&Bytes::from_static(b"\x01\0\0\0\0")), None);
     }
 
-    #[test]
-    fn what_may_be_tried_again_is_told_apart() {
-        for (status_text, expected) in [
-            (Some("0"), 200),
-            (Some("14"), 503),
-            (None, 503),
-            (Some("3"), 400),
-            (Some("x"), 400),
-        ] {
-            let mut trailers = HeaderMap::new();
-            if let Some(value) = status_text.and_then(|status_text| status_text.parse().ok()) {
-                trailers.insert("grpc-status", value);
-            }
-            assert_eq!(status(&trailers), expected, "{status_text:?}");
+    #[rstest]
+    #[case::fine(Some("0"), 200)]
+    #[case::unavailable(Some("14"), 503)]
+    #[case::no_trailer(None, 503)]
+    #[case::invalid_argument(Some("3"), 400)]
+    #[case::no_number(Some("x"), 400)]
+    fn what_may_be_tried_again_is_told_apart(
+        #[case] status_text: Option<&str>,
+        #[case] expected: u16,
+    ) {
+        let mut trailers = HeaderMap::new();
+        if let Some(value) = status_text.and_then(|status_text| status_text.parse().ok()) {
+            trailers.insert("grpc-status", value);
         }
+        assert_eq!(status(&trailers), expected);
     }
 }

@@ -36,28 +36,27 @@ pub fn milliseconds(duration: Duration) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn durations_have_units() {
-        for (text, expected) in [
-            ("500ms", Some(Duration::from_millis(500))),
-            ("5s", Some(Duration::from_secs(5))),
-            ("1m", Some(Duration::from_secs(60))),
-            ("2h", Some(Duration::from_secs(7200))),
-            ("1m30s", Some(Duration::from_secs(90))),
-            ("1.5s", Some(Duration::from_millis(1500))),
-            ("1d", Some(Duration::from_secs(86_400))),
-            ("0", Some(Duration::ZERO)),
-            ("5", None),
-            ("s", None),
-            ("-5s", None),
-            ("", None),
-            ("600000000y", None),
-            ("18446744073709551615h", None),
-        ] {
-            assert_eq!(duration(text).ok(), expected, "{text}");
-        }
+    #[rstest]
+    #[case::milliseconds("500ms", Some(Duration::from_millis(500)))]
+    #[case::seconds("5s", Some(Duration::from_secs(5)))]
+    #[case::minutes("1m", Some(Duration::from_secs(60)))]
+    #[case::hours("2h", Some(Duration::from_secs(7200)))]
+    #[case::several_units("1m30s", Some(Duration::from_secs(90)))]
+    #[case::fraction("1.5s", Some(Duration::from_millis(1500)))]
+    #[case::days("1d", Some(Duration::from_secs(86_400)))]
+    #[case::zero("0", Some(Duration::ZERO))]
+    #[case::no_unit("5", None)]
+    #[case::no_number("s", None)]
+    #[case::negative("-5s", None)]
+    #[case::empty("", None)]
+    #[case::too_many_years("600000000y", None)]
+    #[case::too_many_hours("18446744073709551615h", None)]
+    fn durations_have_units(#[case] text: &str, #[case] expected: Option<Duration>) {
+        assert_eq!(duration(text).ok(), expected);
     }
 
     #[test]

@@ -32,24 +32,23 @@ pub fn size_or_none(text: &str) -> Result<u64, String> {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::size;
 
-    #[test]
-    fn amounts_have_units() {
-        for (text, bytes) in [
-            ("1", Some(1)),
-            ("7B", Some(7)),
-            ("64KiB", Some(64 << 10)),
-            ("512MiB", Some(512 << 20)),
-            ("2GiB", Some(2 << 30)),
-            ("0", None),
-            ("-1", None),
-            ("1MB", None),
-            ("MiB", None),
-            ("", None),
-            ("99999999999GiB", None),
-        ] {
-            assert_eq!(size(text).ok(), bytes, "{text}");
-        }
+    #[rstest]
+    #[case::no_unit("1", Some(1))]
+    #[case::bytes("7B", Some(7))]
+    #[case::kibibytes("64KiB", Some(64 << 10))]
+    #[case::mebibytes("512MiB", Some(512 << 20))]
+    #[case::gibibytes("2GiB", Some(2 << 30))]
+    #[case::zero("0", None)]
+    #[case::negative("-1", None)]
+    #[case::decimal_unit("1MB", None)]
+    #[case::no_number("MiB", None)]
+    #[case::empty("", None)]
+    #[case::too_many("99999999999GiB", None)]
+    fn amounts_have_units(#[case] text: &str, #[case] bytes: Option<usize>) {
+        assert_eq!(size(text).ok(), bytes);
     }
 }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use reference::bundle::BundleError;
 use reference::engine::Engine;
+use rstest::rstest;
 
 use super::archives::{Files, bundle};
 use crate::exchange::{format_reply, request, run_script_on};
@@ -281,70 +282,66 @@ fn a_bundle_takes_the_place_of_what_it_had_brought() {
     assert!(engine.active_bundles().is_empty());
 }
 
-/// Delta bundles for the first revision, with the resulting data or the reason for a refusal.
-const DELTAS: &[(&str, Result<&str, &str>)] = &[
-    (
-        r#"[{"op": "upsert", "path": "/a/m/n", "value": 3}, {"op": "remove", "path": "a/l"}]"#,
-        Ok(r#"{"k":1,"m":{"n":3},"p":{"x":1}}"#),
-    ),
-    (
-        r#"[{"op": "replace", "path": "a/k", "value": 2}]"#,
-        Ok(r#"{"k":2,"l":[1,2],"p":{"x":2}}"#),
-    ),
-    (
-        r#"[{"op": "upsert", "path": "/a/l/-", "value": 3}]"#,
-        Ok(r#"{"k":1,"l":[1,2,3],"p":{"x":1}}"#),
-    ),
-    (
-        r#"[{"op": "upsert", "path": "/a/x~1y", "value": 3}, {"op": "remove", "path": "a/x%2Fy"}]"#,
-        Ok(r#"{"k":1,"l":[1,2],"p":{"x":1}}"#),
-    ),
-    (
-        r#"[{"op": "upsert", "path": "/a", "value": {"only": 1}}]"#,
-        Ok(r#"{"only":1,"p":{}}"#),
-    ),
-    (r#"[{"op": "remove", "path": "a"}]"#, Ok(r#"{"p":{}}"#)),
-    (
-        r#"[{"op": "remove", "path": "a/k"}, {"op": "replace", "path": "a/none", "value": 2}]"#,
-        Err("patch operation at `/a/none`: no document"),
-    ),
-    (
-        r#"[{"op": "remove", "path": "a/none"}]"#,
-        Err("no document at"),
-    ),
-    (
-        r#"[{"op": "upsert", "path": "a/k/l", "value": 1}]"#,
-        Err("no document at `/a/k/l`"),
-    ),
-    (
-        r#"[{"op": "upsert", "path": "a/p/x", "value": 1}]"#,
-        Err("conflicting rule for data path a/p/x"),
-    ),
-];
-
-#[test]
-fn deltas_change_the_data_of_a_bundle() {
-    for (operations, expected) in DELTAS {
-        let engine = with(&[("one", FIRST)]);
-        let patch = format!(r#"{{"data": {operations}}}"#);
-        let delta = [
-            (".manifest", r#"{"roots": ["a"], "revision": "3"}"#),
-            ("patch.json", &patch),
-        ];
-        let activated = activate(&engine, &[("one", &delta)]);
-        let (document, revision) = match (activated, expected) {
-            (Ok(()), Ok(document)) => (*document, "3"),
-            (Err(error), Err(part)) if error.in_full().contains(part) => {
-                (r#"{"k":1,"l":[1,2],"p":{"x":1}}"#, "1")
-            }
-            (activated, _) => panic!("{operations}: {activated:?}"),
-        };
-        let lines = format!(
-            r#"GET /v1/data/a => 200 {{"result":{document}}}
-            GET /v1/data/system/bundles/one/manifest/revision => 200 {{"result":"{revision}"}}"#
-        );
-        run_script_on(&engine, &lines);
-    }
+/// The cases have the operations on the first revision, and the resulting data or the reason for a
+/// refusal.
+#[rstest]
+#[case::upsert_and_remove(
+    r#"[{"op": "upsert", "path": "/a/m/n", "value": 3}, {"op": "remove", "path": "a/l"}]"#,
+    Ok(r#"{"k":1,"m":{"n":3},"p":{"x":1}}"#)
+)]
+#[case::replace(
+    r#"[{"op": "replace", "path": "a/k", "value": 2}]"#,
+    Ok(r#"{"k":2,"l":[1,2],"p":{"x":2}}"#)
+)]
+#[case::append(
+    r#"[{"op": "upsert", "path": "/a/l/-", "value": 3}]"#,
+    Ok(r#"{"k":1,"l":[1,2,3],"p":{"x":1}}"#)
+)]
+#[case::escapes(
+    r#"[{"op": "upsert", "path": "/a/x~1y", "value": 3}, {"op": "remove", "path": "a/x%2Fy"}]"#,
+    Ok(r#"{"k":1,"l":[1,2],"p":{"x":1}}"#)
+)]
+#[case::replace_the_root(
+    r#"[{"op": "upsert", "path": "/a", "value": {"only": 1}}]"#,
+    Ok(r#"{"only":1,"p":{}}"#)
+)]
+#[case::remove_the_root(r#"[{"op": "remove", "path": "a"}]"#, Ok(r#"{"p":{}}"#))]
+#[case::replace_what_is_missing(
+    r#"[{"op": "remove", "path": "a/k"}, {"op": "replace", "path": "a/none", "value": 2}]"#,
+    Err("patch operation at `/a/none`: no document")
+)]
+#[case::remove_what_is_missing(r#"[{"op": "remove", "path": "a/none"}]"#, Err("no document at"))]
+#[case::below_a_number(
+    r#"[{"op": "upsert", "path": "a/k/l", "value": 1}]"#,
+    Err("no document at `/a/k/l`")
+)]
+#[case::place_of_a_rule(
+    r#"[{"op": "upsert", "path": "a/p/x", "value": 1}]"#,
+    Err("conflicting rule for data path a/p/x")
+)]
+fn deltas_change_the_data_of_a_bundle(
+    #[case] operations: &str,
+    #[case] expected: Result<&str, &str>,
+) {
+    let engine = with(&[("one", FIRST)]);
+    let patch = format!(r#"{{"data": {operations}}}"#);
+    let delta = [
+        (".manifest", r#"{"roots": ["a"], "revision": "3"}"#),
+        ("patch.json", &patch),
+    ];
+    let activated = activate(&engine, &[("one", &delta)]);
+    let (document, revision) = match (activated, expected) {
+        (Ok(()), Ok(document)) => (document, "3"),
+        (Err(error), Err(part)) if error.in_full().contains(part) => {
+            (r#"{"k":1,"l":[1,2],"p":{"x":1}}"#, "1")
+        }
+        (activated, _) => panic!("{operations}: {activated:?}"),
+    };
+    let lines = format!(
+        r#"GET /v1/data/a => 200 {{"result":{document}}}
+        GET /v1/data/system/bundles/one/manifest/revision => 200 {{"result":"{revision}"}}"#
+    );
+    run_script_on(&engine, &lines);
 }
 
 /// Bundles that cannot be activated in addition to the first one, with the reason.

@@ -7,6 +7,7 @@ use globset::{Glob, GlobSetBuilder};
 use reference::bundle::{Bundle, Limits};
 use reference::engine::{BundleOptions, Engine, Options};
 use rego::Version;
+use rstest::rstest;
 
 use super::archives::archive;
 use crate::exchange::{engine, run_script_on};
@@ -160,47 +161,31 @@ fn bundles_that_cannot_be_used_stop_the_start() {
     }
 }
 
-#[test]
-fn directories_have_limits() {
+/// The limits that the folder `open` just keeps.
+const ENOUGH: Limits = Limits {
+    file: 26,
+    total: 47,
+    entries: 8,
+};
+
+#[rstest]
+#[case::enough(ENOUGH, "")]
+#[case::file(Limits { file: 25, ..ENOUGH }, "`p/q.rego`: 26 bytes are more than the limit of 25")]
+#[case::total(Limits { total: 46, ..ENOUGH }, "the files take more than 46 bytes")]
+#[case::entries(Limits { entries: 7, ..ENOUGH }, "there are more than 7 entries")]
+fn directories_have_limits(#[case] limits: Limits, #[case] part: &str) {
     let folder = folder();
-    let limits = Limits {
-        file: 26,
-        total: 47,
-        entries: 8,
+    let path = folder.path().join("open");
+    let Ok(ignored) = GlobSetBuilder::new().add(git()).build() else {
+        panic!("no pattern");
     };
-    for (limits, part) in [
-        (limits, ""),
-        (
-            Limits { file: 25, ..limits },
-            "`p/q.rego`: 26 bytes are more than the limit of 25",
-        ),
-        (
-            Limits {
-                total: 46,
-                ..limits
-            },
-            "the files take more than 46 bytes",
-        ),
-        (
-            Limits {
-                entries: 7,
-                ..limits
-            },
-            "there are more than 7 entries",
-        ),
-    ] {
-        let path = folder.path().join("open");
-        let Ok(ignored) = GlobSetBuilder::new().add(git()).build() else {
-            panic!("no pattern");
-        };
-        let opened = Bundle::open(&path, "b", Version::V1, &limits, None, &ignored);
-        let reason = opened
-            .err()
-            .map(|error| error.to_string())
-            .unwrap_or_default();
-        assert_eq!(reason.is_empty(), part.is_empty(), "{reason}");
-        assert!(reason.contains(part), "`{part}` in: {reason}");
-    }
+    let opened = Bundle::open(&path, "b", Version::V1, &limits, None, &ignored);
+    let reason = opened
+        .err()
+        .map(|error| error.to_string())
+        .unwrap_or_default();
+    assert_eq!(reason.is_empty(), part.is_empty(), "{reason}");
+    assert!(reason.contains(part), "`{part}` in: {reason}");
 }
 
 /// Returns a pattern that excludes the directory `.git` from bundles.

@@ -2,6 +2,7 @@
 
 use reference::bundle::{Bundle, Limits};
 use rego::Version;
+use rstest::rstest;
 use tar::EntryType;
 
 use super::archives::{Entry, Files, archive, compressed, file, read, tar_of};
@@ -237,21 +238,22 @@ fn files_that_make_no_bundle() {
     }
 }
 
+#[rstest]
+#[case::symbolic_link(EntryType::Symlink)]
+#[case::hard_link(EntryType::Link)]
+#[case::pipe(EntryType::Fifo)]
+#[case::character_device(EntryType::Char)]
+#[case::block_device(EntryType::Block)]
+#[case::sparse_file(EntryType::GNUSparse)]
+#[case::unknown(EntryType::new(b'?'))]
+fn entries_that_are_no_files(#[case] kind: EntryType) {
+    let entries: &[Entry<'_>] = &[("a/data.json", kind, b"")];
+    let reason = reason(&compressed(&tar_of(entries)), &Limits::default());
+    assert!(!reason.is_empty(), "{kind:?} was taken");
+}
+
 #[test]
-fn entries_that_are_no_files() {
-    for kind in [
-        EntryType::Symlink,
-        EntryType::Link,
-        EntryType::Fifo,
-        EntryType::Char,
-        EntryType::Block,
-        EntryType::GNUSparse,
-        EntryType::new(b'?'),
-    ] {
-        let entries: &[Entry<'_>] = &[("a/data.json", kind, b"")];
-        let reason = reason(&compressed(&tar_of(entries)), &Limits::default());
-        assert!(!reason.is_empty(), "{kind:?} was taken");
-    }
+fn folders_that_lead_out() {
     let entries: &[Entry<'_>] = &[("../../x/", EntryType::Directory, b"")];
     refused("directory", &compressed(&tar_of(entries)), "leads out");
 }
@@ -324,51 +326,44 @@ fn changed_archives_do_no_harm() {
     assert!(taken > 0 && taken < complete.len() * 2, "{taken}");
 }
 
-#[test]
-fn what_is_too_large() {
+/// JSON text of a length.
+fn text(length: usize) -> String {
+    format!("\"{}\"", "a".repeat(length - 2))
+}
+
+/// Archive with a number of files.
+fn numbered(count: usize) -> Vec<u8> {
+    let names: Vec<_> = (0..count).map(|at| format!("{at}/data.json")).collect();
+    let files: Vec<_> = names.iter().map(|name| (name.as_str(), "1")).collect();
+    archive(&files)
+}
+
+#[rstest]
+#[case::file_that_fits(archive(&[("a/data.json", &text(2000))]), "")]
+#[case::file(
+    archive(&[("a/data.json", &text(2001))]),
+    "2001 bytes are more than the limit of 2000"
+)]
+#[case::another_file(archive(&[("a.txt", &text(2001))]), "`a.txt`: 2001 bytes")]
+#[case::entries_that_fit(numbered(6), "")]
+#[case::entries(numbered(7), "more than 6 entries")]
+#[case::all(compressed(&vec![0; 30_000]), "take more than 20000 bytes")]
+#[case::behind_the_files(
+    compressed(&[tar_of(&[file("a/data.json", "1")]), vec![0; 30_000]].concat()),
+    "take more than 20000 bytes"
+)]
+fn what_is_too_large(#[case] bytes: Vec<u8>, #[case] part: &str) {
     let limits = Limits {
         file: 2000,
         total: 20_000,
         entries: 6,
     };
-    let text = |length: usize| format!("\"{}\"", "a".repeat(length - 2));
-    let numbered = |count: usize| {
-        let names: Vec<_> = (0..count).map(|at| format!("{at}/data.json")).collect();
-        let files: Vec<_> = names.iter().map(|name| (name.as_str(), "1")).collect();
-        archive(&files)
-    };
-    for (title, archive, part) in [
-        (
-            "a file that fits",
-            archive(&[("a/data.json", &text(2000))]),
-            "",
-        ),
-        (
-            "a file",
-            archive(&[("a/data.json", &text(2001))]),
-            "2001 bytes are more than the limit of 2000",
-        ),
-        (
-            "another file",
-            archive(&[("a.txt", &text(2001))]),
-            "`a.txt`: 2001 bytes",
-        ),
-        ("entries that fit", numbered(6), ""),
-        ("entries", numbered(7), "more than 6 entries"),
-        (
-            "all",
-            compressed(&vec![0; 30_000]),
-            "take more than 20000 bytes",
-        ),
-        (
-            "behind the files",
-            compressed(&[tar_of(&[file("a/data.json", "1")]), vec![0; 30_000]].concat()),
-            "take more than 20000 bytes",
-        ),
-    ] {
-        let reason = reason(&archive, &limits);
-        assert_eq!(reason.is_empty(), part.is_empty(), "{title}: {reason}");
-        assert!(reason.contains(part), "{title}: `{part}` in: {reason}");
-    }
+    let reason = reason(&bytes, &limits);
+    assert_eq!(reason.is_empty(), part.is_empty(), "{reason}");
+    assert!(reason.contains(part), "`{part}` in: {reason}");
+}
+
+#[test]
+fn all_files_may_be_larger_than_one() {
     assert_eq!(Limits::of_file(3 << 30).total, 6 << 30);
 }

@@ -2,6 +2,7 @@
 
 use reference::bundle::{Bundle, Key, Limits, Verification};
 use rego::{Evaluation, Policy, Query, QueryOptions, Value, Version};
+use rstest::rstest;
 
 use super::archives::archive;
 
@@ -58,58 +59,50 @@ fn judge(title: &str, files: &[(&str, &str)], verification: Option<&Verification
     assert!(reason.contains(part), "{title}: `{part}` in: {reason}");
 }
 
-#[test]
-fn signatures_are_checked_with_their_keys() {
-    for (signature, algorithm, key, part) in [
-        (HS256, "HS256", "secretsecret", ""),
-        (RS256, "RS256", RSA, ""),
-        (RS256, "RS256", RSA_BARE, ""),
-        (RS256, "RS256", RSA_CERTIFICATE, ""),
-        (PS384, "PS384", RSA, ""),
-        (ES256, "ES256", EC256, ""),
-        (ES512, "ES512", EC521, ""),
-        (HS256, "HS256", "secretsecre", "the signature is not right"),
-        (ES256, "ES256", EC521, "the signature is not right"),
-        (RS256, "HS256", RSA, "signed by `RS256`, not `HS256`"),
-        (RS256, "none", RSA, "signed by `RS256`, not `none`"),
-        (RS256, "RS256", "secret", "the key is not in PEM"),
-        (RS256, "RS256", EC256, "the signature is not right"),
-        (
-            HS384,
-            "HS384",
-            "secretsecret",
-            "the scope is `write`, not ``",
-        ),
-        (
-            r#"{"signatures": []}"#,
-            "HS256",
-            "x",
-            "`signatures` must list one token",
-        ),
-        (
-            r#"{"signatures": ["a.b.c", "a.b.c"]}"#,
-            "HS256",
-            "x",
-            "must list one token",
-        ),
-        (
-            r#"{"signatures": ["a.b.c"]}"#,
-            "HS256",
-            "x",
-            "`.signatures.json`: ",
-        ),
-        (
-            r#"{"signatures": ["a.b.c"], "plugin": "p"}"#,
-            "HS256",
-            "x",
-            "by the plugin `p` are not",
-        ),
-        ("[", "HS256", "x", "`.signatures.json`: invalid JSON"),
-    ] {
-        let files = [FILES, &[(".signatures.json", signature)]].concat();
-        let title = format!("{algorithm}: {signature}");
-        judge(&title, &files, Some(&with(algorithm, key)), part);
-    }
+#[rstest]
+#[case::hs256(HS256, "HS256", "secretsecret", "")]
+#[case::rs256(RS256, "RS256", RSA, "")]
+#[case::rs256_with_a_bare_key(RS256, "RS256", RSA_BARE, "")]
+#[case::rs256_with_a_certificate(RS256, "RS256", RSA_CERTIFICATE, "")]
+#[case::ps384(PS384, "PS384", RSA, "")]
+#[case::es256(ES256, "ES256", EC256, "")]
+#[case::es512(ES512, "ES512", EC521, "")]
+#[case::other_secret(HS256, "HS256", "secretsecre", "the signature is not right")]
+#[case::other_curve(ES256, "ES256", EC521, "the signature is not right")]
+#[case::other_algorithm(RS256, "HS256", RSA, "signed by `RS256`, not `HS256`")]
+#[case::no_algorithm(RS256, "none", RSA, "signed by `RS256`, not `none`")]
+#[case::secret_for_a_key_pair(RS256, "RS256", "secret", "the key is not in PEM")]
+#[case::key_of_another_kind(RS256, "RS256", EC256, "the signature is not right")]
+#[case::other_scope(HS384, "HS384", "secretsecret", "the scope is `write`, not ``")]
+#[case::no_token(
+    r#"{"signatures": []}"#,
+    "HS256",
+    "x",
+    "`signatures` must list one token"
+)]
+#[case::two_tokens(
+    r#"{"signatures": ["a.b.c", "a.b.c"]}"#,
+    "HS256",
+    "x",
+    "must list one token"
+)]
+#[case::broken_token(r#"{"signatures": ["a.b.c"]}"#, "HS256", "x", "`.signatures.json`: ")]
+#[case::plugin(
+    r#"{"signatures": ["a.b.c"], "plugin": "p"}"#,
+    "HS256",
+    "x",
+    "by the plugin `p` are not"
+)]
+#[case::broken_file("[", "HS256", "x", "`.signatures.json`: invalid JSON")]
+fn signatures_are_checked_with_their_keys(
+    #[case] signature: &str,
+    #[case] algorithm: &str,
+    #[case] key: &str,
+    #[case] part: &str,
+) {
+    let files = [FILES, &[(".signatures.json", signature)]].concat();
+    let title = format!("{algorithm}: {signature}");
+    judge(&title, &files, Some(&with(algorithm, key)), part);
 }
 
 #[test]
@@ -162,82 +155,86 @@ fn changed<'f>(name: &'f str, text: Option<&'f str>) -> Vec<(&'f str, &'f str)> 
         .collect()
 }
 
-#[test]
-fn files_are_compared_with_the_signature() {
-    let strict = with("HS256", "secretsecret");
-    let lenient = Verification {
+const OTHER_DIGEST: &str = "the digest differs from the one in the signature";
+
+fn strict() -> Verification {
+    with("HS256", "secretsecret")
+}
+
+fn lenient() -> Verification {
+    Verification {
         exclude_files: vec!["*.md".to_owned(), "a/*/data.yml".to_owned()],
-        ..strict.clone()
-    };
-    let skip = Verification {
+        ..strict()
+    }
+}
+
+fn skip() -> Verification {
+    Verification {
         skip: true,
         ..Verification::default()
-    };
-    let other = "the digest differs from the one in the signature";
-    for (files, verification, part) in [
-        (changed("README.md", Some("readme")), &strict, other),
-        (changed("README.md", Some("readme")), &lenient, ""),
-        (
-            changed("README.md", None),
-            &strict,
-            "`README.md`: listed in the signature, but",
-        ),
-        (changed("a/w/data.yml", Some("k: [1, 2]")), &strict, ""),
-        (changed("a/w/data.yml", Some("k: [2, 1]")), &strict, other),
-        (changed("a/w/data.yml", Some("k: [2, 1]")), &lenient, ""),
-        (
-            changed("a/y/data.yml", Some("k: [2, 1]")),
-            &strict,
-            "`a/y/data.yml`: not listed in the signature",
-        ),
-        (
-            changed("deep/p.rego", Some("package a\n\np := data.a.n")),
-            &strict,
-            other,
-        ),
-        (changed("deep/p.rego", Some("package a")), &skip, ""),
-        (
-            changed(
-                ".manifest",
-                Some(r#"{"revision":"s1","roots":["a"],"metadata":{"x":1.0}}"#),
-            ),
-            &strict,
-            "",
-        ),
-        (
-            changed(
-                ".manifest",
-                Some(r#"{"revision":"s2","roots":["a"],"metadata":{"x":1.0}}"#),
-            ),
-            &strict,
-            other,
-        ),
-        (
-            changed(
-                "patch.json",
-                Some(r#"{"data": [{"op": "remove", "path": "a"}]}"#),
-            ),
-            &strict,
-            "`patch.json`: not listed in the signature",
-        ),
-        (
-            FILES.to_vec(),
-            &strict,
-            "the bundle has no `.signatures.json`",
-        ),
-        (
-            FILES.to_vec(),
-            &Verification::default(),
-            "the bundle has no `.signatures.json`",
-        ),
-        (
-            vec![("patch.json", r#"{"data": [{"op": "remove", "path": "a"}]}"#)],
-            &strict,
-            "the bundle has no `.signatures.json`",
-        ),
-    ] {
-        judge(&format!("{files:?}"), &files, Some(verification), part);
     }
+}
+
+#[rstest]
+#[case::changed_text(changed("README.md", Some("readme")), strict(), OTHER_DIGEST)]
+#[case::excluded_text(changed("README.md", Some("readme")), lenient(), "")]
+#[case::missing_file(
+    changed("README.md", None),
+    strict(),
+    "`README.md`: listed in the signature, but"
+)]
+#[case::same_document(changed("a/w/data.yml", Some("k: [1, 2]")), strict(), "")]
+#[case::changed_document(changed("a/w/data.yml", Some("k: [2, 1]")), strict(), OTHER_DIGEST)]
+#[case::excluded_document(changed("a/w/data.yml", Some("k: [2, 1]")), lenient(), "")]
+#[case::added_document(
+    changed("a/y/data.yml", Some("k: [2, 1]")),
+    strict(),
+    "`a/y/data.yml`: not listed in the signature"
+)]
+#[case::changed_policy(
+    changed("deep/p.rego", Some("package a\n\np := data.a.n")),
+    strict(),
+    OTHER_DIGEST
+)]
+#[case::skipped(changed("deep/p.rego", Some("package a")), skip(), "")]
+#[case::same_manifest(
+    changed(
+        ".manifest",
+        Some(r#"{"revision":"s1","roots":["a"],"metadata":{"x":1.0}}"#)
+    ),
+    strict(),
+    ""
+)]
+#[case::changed_manifest(
+    changed(
+        ".manifest",
+        Some(r#"{"revision":"s2","roots":["a"],"metadata":{"x":1.0}}"#)
+    ),
+    strict(),
+    OTHER_DIGEST
+)]
+#[case::added_patch(
+    changed("patch.json", Some(r#"{"data": [{"op": "remove", "path": "a"}]}"#)),
+    strict(),
+    "`patch.json`: not listed in the signature"
+)]
+#[case::no_signature(FILES.to_vec(), strict(), "the bundle has no `.signatures.json`")]
+#[case::neither_signature_nor_keys(
+    FILES.to_vec(),
+    Verification::default(),
+    "the bundle has no `.signatures.json`"
+)]
+#[case::patch_without_a_signature(
+    vec![("patch.json", r#"{"data": [{"op": "remove", "path": "a"}]}"#)],
+    strict(),
+    "the bundle has no `.signatures.json`"
+)]
+fn files_are_compared_with_the_signature(
+    #[case] files: Vec<(&str, &str)>,
+    #[case] verification: Verification,
+    #[case] part: &str,
+) {
+    judge(&format!("{files:?}"), &files, Some(&verification), part);
 }
 
 /// Creates a token with this header and these claims, signed with the secret `secret`.
@@ -257,65 +254,57 @@ fn token(header: &str, claims: &str) -> String {
     token.unwrap_or_default().to_owned()
 }
 
-#[test]
-fn tokens_are_read_with_care() {
-    let header = r#"{"alg": "HS256"}"#;
-    let listed = |algorithm: &str, hash: &str| {
-        format!(
-            r#"{{"files": [{{"name": "data.json", "algorithm": "{algorithm}", "hash": "{hash}"}}]}}"#
-        )
-    };
-    let long = "83f4982cc7c33004bfc7e60dffb5896af69e270a7ee00ddb333d64b4230e006860b5d4791a607bd9b658aa2672619df10dbf8c3136b446df2f2d4ab0a63080d9";
-    let short = "aec300dbdd6adc737a6a326bf11b9928d0240454e89becf6e1e68a6ad0981a69";
-    for (header, claims, part) in [
-        (header, listed("SHA-512", long), ""),
-        (header, listed("SHA-512", &long.to_uppercase()), ""),
-        (header, listed("SHA-512-256", short), ""),
-        (
-            header,
-            listed("SHA-512", short),
-            "the digest differs from the one in the signature",
-        ),
-        (
-            header,
-            listed("MD5", long),
-            "its digest by `MD5` is not supported",
-        ),
-        (
-            header,
-            listed("", long),
-            "its digest by `` is not supported",
-        ),
-        (
-            header,
-            r#"{"files": [{"name": "data.json"}]}"#.to_owned(),
-            "a listed file needs",
-        ),
-        (
-            header,
-            r#"{"files": "data.json"}"#.to_owned(),
-            "not listed in the signature",
-        ),
-        (header, "{}".to_owned(), "not listed in the signature"),
-        (
-            r#"{"alg": "HS512"}"#,
-            listed("SHA-512", long),
-            "signed by `HS512`, not `HS256`",
-        ),
-        (
-            r#"{"alg": "HS256", "crit": ["exp"]}"#,
-            listed("SHA-512", long),
-            "(`crit`)",
-        ),
-    ] {
-        let signatures = format!(r#"{{"signatures": ["{}"]}}"#, token(header, &claims));
-        let files = [
-            (".signatures.json", signatures.as_str()),
-            ("data.json", r#"{"a": [1.0, "\u2028<"]}"#),
-        ];
-        let title = format!("{header} {claims}");
-        judge(&title, &files, Some(&with("HS256", "secret")), part);
-    }
+const HEADER: &str = r#"{"alg": "HS256"}"#;
+const LONG: &str = "83f4982cc7c33004bfc7e60dffb5896af69e270a7ee00ddb333d64b4230e006860b5d4791a607bd9b658aa2672619df10dbf8c3136b446df2f2d4ab0a63080d9";
+const SHORT: &str = "aec300dbdd6adc737a6a326bf11b9928d0240454e89becf6e1e68a6ad0981a69";
+
+/// Claims that list a file with its digest.
+fn listed(algorithm: &str, hash: &str) -> String {
+    format!(
+        r#"{{"files": [{{"name": "data.json", "algorithm": "{algorithm}", "hash": "{hash}"}}]}}"#
+    )
+}
+
+#[rstest]
+#[case::digest(HEADER, listed("SHA-512", LONG), "")]
+#[case::upper_case_digest(HEADER, listed("SHA-512", &LONG.to_uppercase()), "")]
+#[case::short_digest(HEADER, listed("SHA-512-256", SHORT), "")]
+#[case::digest_of_another_length(
+    HEADER,
+    listed("SHA-512", SHORT),
+    "the digest differs from the one in the signature"
+)]
+#[case::md5(HEADER, listed("MD5", LONG), "its digest by `MD5` is not supported")]
+#[case::no_digest_algorithm(HEADER, listed("", LONG), "its digest by `` is not supported")]
+#[case::no_digest(
+    HEADER,
+    r#"{"files": [{"name": "data.json"}]}"#.to_owned(),
+    "a listed file needs"
+)]
+#[case::text_instead_of_files(
+    HEADER,
+    r#"{"files": "data.json"}"#.to_owned(),
+    "not listed in the signature"
+)]
+#[case::no_files(HEADER, "{}".to_owned(), "not listed in the signature")]
+#[case::other_algorithm(
+    r#"{"alg": "HS512"}"#,
+    listed("SHA-512", LONG),
+    "signed by `HS512`, not `HS256`"
+)]
+#[case::critical_header(
+    r#"{"alg": "HS256", "crit": ["exp"]}"#,
+    listed("SHA-512", LONG),
+    "(`crit`)"
+)]
+fn tokens_are_read_with_care(#[case] header: &str, #[case] claims: String, #[case] part: &str) {
+    let signatures = format!(r#"{{"signatures": ["{}"]}}"#, token(header, &claims));
+    let files = [
+        (".signatures.json", signatures.as_str()),
+        ("data.json", r#"{"a": [1.0, "\u2028<"]}"#),
+    ];
+    let title = format!("{header} {claims}");
+    judge(&title, &files, Some(&with("HS256", "secret")), part);
 }
 
 #[test]

@@ -11,6 +11,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use rego::value::from_json;
 use rego::{Compiler, Evaluation, Module, Policy, Query, QueryOptions, Value};
+use rstest::rstest;
 
 use super::SystemHost;
 use crate::HANG_LIMIT;
@@ -187,17 +188,23 @@ fn servers_may_be_absent_or_slow() -> Done {
     Ok(())
 }
 
-#[test]
-fn failed_requests_are_sent_again_as_often_as_asked() -> Done {
-    for (closed, attempts, code) in [(1, 0, "0"), (2, 1, "0"), (1, 1, "200"), (2, 2, "200")] {
-        let host = server(closed, "", Vec::new())?;
-        let request = format!(
-            r#"{{"method":"get","url":"HOST","raise_error":false,"max_retry_attempts":{attempts}}}"#
-        );
-        let found = sent(&host, &request)?;
-        let description = format!("{closed} closed, {attempts} more attempts: {found}");
-        assert_eq!(member(&found, "status_code"), code, "{description}");
-    }
+#[rstest]
+#[case::no_more_attempts(1, 0, "0")]
+#[case::too_few_attempts(2, 1, "0")]
+#[case::one_more_attempt(1, 1, "200")]
+#[case::two_more_attempts(2, 2, "200")]
+fn failed_requests_are_sent_again_as_often_as_asked(
+    #[case] closed: usize,
+    #[case] attempts: usize,
+    #[case] code: &str,
+) -> Done {
+    let host = server(closed, "", Vec::new())?;
+    let request = format!(
+        r#"{{"method":"get","url":"HOST","raise_error":false,"max_retry_attempts":{attempts}}}"#
+    );
+    let found = sent(&host, &request)?;
+    let description = format!("{closed} closed, {attempts} more attempts: {found}");
+    assert_eq!(member(&found, "status_code"), code, "{description}");
     Ok(())
 }
 

@@ -66,24 +66,25 @@ fn sentence(error: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use rego::value::from_json;
+    use rstest::rstest;
 
     use super::sentence;
 
-    #[test]
-    fn errors_are_said_with_their_places() -> Result<(), Box<dyn std::error::Error>> {
-        for (error, expected) in [
-            (
-                r#"{"code": "c", "message": "m", "location": {"file": "p.rego", "row": 3, "col": 1}}"#,
-                "p.rego:3: c: m",
-            ),
-            (
-                r#"{"code": "c", "message": "m", "location": {"file": "", "row": 1, "col": 1}}"#,
-                "1: c: m",
-            ),
-            (r#"{"code": "c", "message": "m"}"#, "c: m"),
-        ] {
-            assert_eq!(sentence(&from_json(error.as_bytes())?), expected);
-        }
+    #[rstest]
+    #[case::with_a_file(
+        r#"{"code": "c", "message": "m", "location": {"file": "p.rego", "row": 3, "col": 1}}"#,
+        "p.rego:3: c: m"
+    )]
+    #[case::without_a_file(
+        r#"{"code": "c", "message": "m", "location": {"file": "", "row": 1, "col": 1}}"#,
+        "1: c: m"
+    )]
+    #[case::without_a_place(r#"{"code": "c", "message": "m"}"#, "c: m")]
+    fn errors_are_said_with_their_places(
+        #[case] error: &str,
+        #[case] expected: &str,
+    ) -> Result<(), Box<dyn std::error::Error>> {
+        assert_eq!(sentence(&from_json(error.as_bytes())?), expected);
         Ok(())
     }
 }

@@ -166,65 +166,63 @@ fn set(at: &mut Value, path: &[String], value: &Value) -> Option<Option<Value>> 
 #[cfg(test)]
 mod tests {
     use rego::value::from_json;
+    use rstest::rstest;
 
     use super::apply;
 
-    #[test]
-    fn masks_hide_what_they_name() -> Result<(), Box<dyn std::error::Error>> {
+    #[rstest]
+    #[case::members_and_items(
+        r#"["/input/a/b", "/input/c/0", "/input/x%20y"]"#,
+        r#"{"erased":["/input/a/b","/input/c/0","/input/x%20y"],"input":{"a":{},"c":[{"d":2}]},"result":7}"#
+    )]
+    #[case::nested_and_missing(
+        r#"["/input/c/1/d", "/result", "/input/none", "/input/c/9", "/input/a/b/c"]"#,
+        r#"{"erased":["/input/c/1/d","/result"],"input":{"a":{"b":1},"c":[1,{}],"x y":3}}"#
+    )]
+    #[case::whole_input(
+        r#"["/input", "/nd_builtin_cache"]"#,
+        r#"{"erased":["/input"],"result":7}"#
+    )]
+    #[case::upserts(
+        r#"[{"op": "upsert", "path": "/input/a/b", "value": "*"}, {"op": "upsert", "path": "/input/n/m", "value": 1}]"#,
+        r#"{"input":{"a":{"b":"*"},"c":[1,{"d":2}],"n":{"m":1},"x y":3},"masked":["/input/a/b","/input/n/m"],"result":7}"#
+    )]
+    #[case::upserts_and_removals(
+        r#"[{"op": "upsert", "path": "/result", "value": null}, {"op": "upsert", "path": "/input/c/1", "value": 0}, {"op": "upsert", "path": "/input/c/2", "value": 0}, {"op": "remove", "path": "/input/a"}]"#,
+        r#"{"erased":["/input/a"],"input":{"c":[1,0],"x y":3},"masked":["/result","/input/c/1"],"result":null}"#
+    )]
+    #[case::none(
+        r#"[]"#,
+        r#"{"input":{"a":{"b":1},"c":[1,{"d":2}],"x y":3},"result":7}"#
+    )]
+    fn masks_hide_what_they_name(
+        #[case] masks: &str,
+        #[case] expected: &str,
+    ) -> Result<(), Box<dyn std::error::Error>> {
         let event = r#"{"input": {"a": {"b": 1}, "c": [1, {"d": 2}], "x y": 3}, "result": 7}"#;
-        for (masks, expected) in [
-            (
-                r#"["/input/a/b", "/input/c/0", "/input/x%20y"]"#,
-                r#"{"erased":["/input/a/b","/input/c/0","/input/x%20y"],"input":{"a":{},"c":[{"d":2}]},"result":7}"#,
-            ),
-            (
-                r#"["/input/c/1/d", "/result", "/input/none", "/input/c/9", "/input/a/b/c"]"#,
-                r#"{"erased":["/input/c/1/d","/result"],"input":{"a":{"b":1},"c":[1,{}],"x y":3}}"#,
-            ),
-            (
-                r#"["/input", "/nd_builtin_cache"]"#,
-                r#"{"erased":["/input"],"result":7}"#,
-            ),
-            (
-                r#"[{"op": "upsert", "path": "/input/a/b", "value": "*"}, {"op": "upsert", "path": "/input/n/m", "value": 1}]"#,
-                r#"{"input":{"a":{"b":"*"},"c":[1,{"d":2}],"n":{"m":1},"x y":3},"masked":["/input/a/b","/input/n/m"],"result":7}"#,
-            ),
-            (
-                r#"[{"op": "upsert", "path": "/result", "value": null}, {"op": "upsert", "path": "/input/c/1", "value": 0}, {"op": "upsert", "path": "/input/c/2", "value": 0}, {"op": "remove", "path": "/input/a"}]"#,
-                r#"{"erased":["/input/a"],"input":{"c":[1,0],"x y":3},"masked":["/result","/input/c/1"],"result":null}"#,
-            ),
-            (
-                r#"[]"#,
-                r#"{"input":{"a":{"b":1},"c":[1,{"d":2}],"x y":3},"result":7}"#,
-            ),
-        ] {
-            let event = from_json(event.as_bytes())?;
-            let mut masked = event.as_object().cloned().unwrap_or_default();
-            apply(&mut masked, &from_json(masks.as_bytes())?)?;
-            assert_eq!(rego::Value::from(masked).to_string(), expected, "{masks}");
-            assert!(event.get("erased").is_none(), "{masks}");
-        }
+        let event = from_json(event.as_bytes())?;
+        let mut masked = event.as_object().cloned().unwrap_or_default();
+        apply(&mut masked, &from_json(masks.as_bytes())?)?;
+        assert_eq!(rego::Value::from(masked).to_string(), expected);
+        assert!(event.get("erased").is_none());
         Ok(())
     }
 
-    #[test]
-    fn what_is_no_mask_is_refused() -> Result<(), Box<dyn std::error::Error>> {
-        for masks in [
-            "7",
-            "{}",
-            "[7]",
-            r#"["input/a"]"#,
-            r#"[""]"#,
-            r#"["/labels/id"]"#,
-            r#"["/input/%ff"]"#,
-            r#"[{"path": "/input/a"}]"#,
-            r#"[{"op": "upsert"}]"#,
-            r#"[{"op": "move", "path": "/input/a"}]"#,
-        ] {
-            let masks = from_json(masks.as_bytes())?;
-            let refused = apply(&mut rego::value::Object::new(), &masks);
-            assert!(refused.is_err(), "{masks}");
-        }
+    #[rstest]
+    #[case::number("7")]
+    #[case::object("{}")]
+    #[case::number_in_a_list("[7]")]
+    #[case::path_without_a_slash(r#"["input/a"]"#)]
+    #[case::empty_path(r#"[""]"#)]
+    #[case::other_document(r#"["/labels/id"]"#)]
+    #[case::invalid_escape(r#"["/input/%ff"]"#)]
+    #[case::no_operation(r#"[{"path": "/input/a"}]"#)]
+    #[case::no_path(r#"[{"op": "upsert"}]"#)]
+    #[case::unknown_operation(r#"[{"op": "move", "path": "/input/a"}]"#)]
+    fn what_is_no_mask_is_refused(#[case] masks: &str) -> Result<(), Box<dyn std::error::Error>> {
+        let masks = from_json(masks.as_bytes())?;
+        let refused = apply(&mut rego::value::Object::new(), &masks);
+        assert!(refused.is_err());
         Ok(())
     }
 }

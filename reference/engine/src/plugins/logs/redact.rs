@@ -305,6 +305,7 @@ fn without_words(text: &str, words: &BTreeSet<&str>) -> Option<String> {
 mod tests {
     use rego::Value;
     use rego::value::{Object, from_json};
+    use rstest::rstest;
 
     use super::super::mask::apply;
     use super::MAX_TEXT;
@@ -317,65 +318,66 @@ mod tests {
         Ok(Value::from(event))
     }
 
-    #[test]
-    fn what_is_hidden_appears_nowhere() -> Result<(), Box<dyn std::error::Error>> {
-        for (event, masks, expected) in [
-            // Error messages are replaced when any value is masked.
-            (
-                r#"{"input": {"p": 1}, "error": {"code": "eval_builtin_error", "message": "to_number: 1"}}"#,
-                r#"["/input/p"]"#,
-                r#"{"erased":["/input/p"],"error":{"code":"eval_builtin_error","message":"left out, as a mask hides part of the decision"},"input":{}}"#,
-            ),
-            (
-                r#"{"input": {"p": 1}, "error": {"message": "to_number: 1"}}"#,
-                r#"["/input/q"]"#,
-                r#"{"error":{"message":"to_number: 1"},"input":{"p":1}}"#,
-            ),
-            // Strings are found within strings and in keys; a string with an escaped copy is
-            // covered as a whole. Short strings stay.
-            (
-                r#"{"input": {"p": "S\"CRET", "n": 1234, "s": "ab", "x": 12}, "nd_builtin_cache": {"f": {"[\"S\\\"CRET\"]": "<S\"CRET>"}}, "result": [1234, 12, "ab", "no 1234", {"S\"CRET": true}], "query": "f(1234)", "path": "1234"}"#,
-                r#"["/input"]"#,
-                r#"{"erased":["/input"],"nd_builtin_cache":{"f":{"***":"<***>"}},"path":"1234","query":"f(***)","result":["***",12,"ab","no ***",{"***":true}]}"#,
-            ),
-            // The replacement of a mask is not masked.
-            (
-                r#"{"input": {"user": {"name": "alice", "ssn": "078-05"}, "other": "078-05"}, "result": {"name": "alice", "ssn": "078-05", "n": 1}}"#,
-                r#"[{"op": "upsert", "path": "/input/user", "value": {"name": "alice"}}]"#,
-                r#"{"input":{"other":"***","user":{"name":"alice"}},"masked":["/input/user"],"result":{"***":"***","n":1,"name":"alice"}}"#,
-            ),
-        ] {
-            assert_eq!(masked(event, masks)?.to_string(), expected, "{event}");
-        }
+    #[rstest]
+    // Error messages are replaced when any value is masked.
+    #[case::error_message(
+        r#"{"input": {"p": 1}, "error": {"code": "eval_builtin_error", "message": "to_number: 1"}}"#,
+        r#"["/input/p"]"#,
+        r#"{"erased":["/input/p"],"error":{"code":"eval_builtin_error","message":"left out, as a mask hides part of the decision"},"input":{}}"#
+    )]
+    #[case::error_message_without_a_mask(
+        r#"{"input": {"p": 1}, "error": {"message": "to_number: 1"}}"#,
+        r#"["/input/q"]"#,
+        r#"{"error":{"message":"to_number: 1"},"input":{"p":1}}"#
+    )]
+    // Strings are found within strings and in keys; a string with an escaped copy is
+    // covered as a whole. Short strings stay.
+    #[case::strings_and_keys(
+        r#"{"input": {"p": "S\"CRET", "n": 1234, "s": "ab", "x": 12}, "nd_builtin_cache": {"f": {"[\"S\\\"CRET\"]": "<S\"CRET>"}}, "result": [1234, 12, "ab", "no 1234", {"S\"CRET": true}], "query": "f(1234)", "path": "1234"}"#,
+        r#"["/input"]"#,
+        r#"{"erased":["/input"],"nd_builtin_cache":{"f":{"***":"<***>"}},"path":"1234","query":"f(***)","result":["***",12,"ab","no ***",{"***":true}]}"#
+    )]
+    // The replacement of a mask is not masked.
+    #[case::replacement(
+        r#"{"input": {"user": {"name": "alice", "ssn": "078-05"}, "other": "078-05"}, "result": {"name": "alice", "ssn": "078-05", "n": 1}}"#,
+        r#"[{"op": "upsert", "path": "/input/user", "value": {"name": "alice"}}]"#,
+        r#"{"input":{"other":"***","user":{"name":"alice"}},"masked":["/input/user"],"result":{"***":"***","n":1,"name":"alice"}}"#
+    )]
+    fn what_is_hidden_appears_nowhere(
+        #[case] event: &str,
+        #[case] masks: &str,
+        #[case] expected: &str,
+    ) -> Result<(), Box<dyn std::error::Error>> {
+        assert_eq!(masked(event, masks)?.to_string(), expected);
         Ok(())
     }
 
-    #[test]
-    fn names_are_hidden_that_the_input_does_not_show() -> Result<(), Box<dyn std::error::Error>> {
+    #[rstest]
+    // Long names and names with digits are found within words, others only as whole words.
+    #[case::within_words(
+        r#"{"input": {"obj": {"K3YSECRET": true, "alice": 1}}, "result": ["xK3YSECRETx", "malice", "<alice>"], "query": "y=input.obj.alice"}"#,
+        r#"{"erased":["/input/obj"],"input":{},"query":"y=input.obj.***","result":["x***x","malice","<***>"]}"#
+    )]
+    #[case::names_that_the_input_shows(
+        r#"{"input": {"obj": {"name": 1, "bob": 1}, "user": {"name": 2}, "who": "bob"}, "result": {"name": 3, "bob": 3}}"#,
+        r#"{"erased":["/input/obj"],"input":{"user":{"name":2},"who":"bob"},"result":{"bob":3,"name":3}}"#
+    )]
+    // Names of headers come from the configuration, those of functions from policies.
+    #[case::headers_and_functions(
+        r#"{"input": {"obj": {"headers": 1, "http.send": 1}}, "request_context": {"http": {"headers": {"x": ["headers"]}}}, "nd_builtin_cache": {"http.send": {}}}"#,
+        r#"{"erased":["/input/obj"],"input":{},"nd_builtin_cache":{"http.send":{}},"request_context":{"http":{"headers":{"x":["headers"]}}}}"#
+    )]
+    // Copies of a masked value or its parts are covered as a whole, unless too short.
+    #[case::copies_of_the_value(
+        r#"{"input": {"obj": {"p": [1, 2, 3, 4], "q": [1]}, "copy": [1.0, 2, 3, 4]}, "result": [{"p": [1, 2, 3, 4], "q": [1]}, [1], [1, 2, 3]]}"#,
+        r#"{"erased":["/input/obj"],"input":{"copy":"***"},"result":["***",[1],[1,2,3]]}"#
+    )]
+    fn names_are_hidden_that_the_input_does_not_show(
+        #[case] event: &str,
+        #[case] expected: &str,
+    ) -> Result<(), Box<dyn std::error::Error>> {
         let masks = r#"["/input/obj"]"#;
-        for (event, expected) in [
-            // Long names and names with digits are found within words, others only as whole words.
-            (
-                r#"{"input": {"obj": {"K3YSECRET": true, "alice": 1}}, "result": ["xK3YSECRETx", "malice", "<alice>"], "query": "y=input.obj.alice"}"#,
-                r#"{"erased":["/input/obj"],"input":{},"query":"y=input.obj.***","result":["x***x","malice","<***>"]}"#,
-            ),
-            (
-                r#"{"input": {"obj": {"name": 1, "bob": 1}, "user": {"name": 2}, "who": "bob"}, "result": {"name": 3, "bob": 3}}"#,
-                r#"{"erased":["/input/obj"],"input":{"user":{"name":2},"who":"bob"},"result":{"bob":3,"name":3}}"#,
-            ),
-            // Names of headers come from the configuration, those of functions from policies.
-            (
-                r#"{"input": {"obj": {"headers": 1, "http.send": 1}}, "request_context": {"http": {"headers": {"x": ["headers"]}}}, "nd_builtin_cache": {"http.send": {}}}"#,
-                r#"{"erased":["/input/obj"],"input":{},"nd_builtin_cache":{"http.send":{}},"request_context":{"http":{"headers":{"x":["headers"]}}}}"#,
-            ),
-            // Copies of a masked value or its parts are covered as a whole, unless too short.
-            (
-                r#"{"input": {"obj": {"p": [1, 2, 3, 4], "q": [1]}, "copy": [1.0, 2, 3, 4]}, "result": [{"p": [1, 2, 3, 4], "q": [1]}, [1], [1, 2, 3]]}"#,
-                r#"{"erased":["/input/obj"],"input":{"copy":"***"},"result":["***",[1],[1,2,3]]}"#,
-            ),
-        ] {
-            assert_eq!(masked(event, masks)?.to_string(), expected, "{event}");
-        }
+        assert_eq!(masked(event, masks)?.to_string(), expected);
         Ok(())
     }
 

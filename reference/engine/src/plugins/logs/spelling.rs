@@ -175,24 +175,23 @@ fn number_length(text: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::{any_level, decoded, numbers};
 
-    #[test]
-    fn escapes_are_undone() {
-        for (written, expected) in [
-            ("plain", None),
-            ("100% of it's C:", None),
-            (r"Zx9\u003csecret", Some("Zx9<secret")),
-            (r"\ud83d\ude00 \ud83d!", Some("\u{1f600} \u{fffd}!")),
-            (r"\u0041\u0042", Some("AB")),
-            (r"\U0001f600\x41\t\L\{", Some("\u{1f600}A\t\u{2028}{")),
-            ("p%C3%bc+w%3C", Some("pü w<")),
-            (r"%255Cu0041", Some("A")),
-            ("it''s", Some("it's")),
-            (r"\q\u12 %zz %", None),
-        ] {
-            assert_eq!(decoded(written).as_deref(), expected, "{written}");
-        }
+    #[rstest]
+    #[case::plain("plain", None)]
+    #[case::lone_percent_sign("100% of it's C:", None)]
+    #[case::json(r"Zx9\u003csecret", Some("Zx9<secret"))]
+    #[case::surrogates(r"\ud83d\ude00 \ud83d!", Some("\u{1f600} \u{fffd}!"))]
+    #[case::several(r"\u0041\u0042", Some("AB"))]
+    #[case::other_languages(r"\U0001f600\x41\t\L\{", Some("\u{1f600}A\t\u{2028}{"))]
+    #[case::url("p%C3%bc+w%3C", Some("pü w<"))]
+    #[case::url_twice(r"%255Cu0041", Some("A"))]
+    #[case::quotes("it''s", Some("it's"))]
+    #[case::invalid(r"\q\u12 %zz %", None)]
+    fn escapes_are_undone(#[case] written: &str, #[case] expected: Option<&str>) {
+        assert_eq!(decoded(written).as_deref(), expected);
     }
 
     #[test]

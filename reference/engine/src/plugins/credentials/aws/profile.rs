@@ -56,22 +56,25 @@ fn setting(text: &str, section: &str, key: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::setting;
 
-    #[test]
-    fn settings_are_those_of_their_section() {
+    #[rstest]
+    #[case::default("default", "key", Some("one"))]
+    #[case::spaces("other", "key", Some("a=b"))]
+    #[case::empty("other", "empty", None)]
+    #[case::missing("other", "none", None)]
+    #[case::broken_section("last", "key", None)]
+    #[case::outside("", "key", None)]
+    fn settings_are_those_of_their_section(
+        #[case] section: &str,
+        #[case] key: &str,
+        #[case] expected: Option<&str>,
+    ) {
         let text = "key = outside\n[default]\nkey=one\n# key = no\n; key = no\n\n[ other ]\n \
                     key = a=b \nempty =\n[last\nkey = broken\n";
-        for (section, key, expected) in [
-            ("default", "key", Some("one")),
-            ("other", "key", Some("a=b")),
-            ("other", "empty", None),
-            ("other", "none", None),
-            ("last", "key", None),
-            ("", "key", None),
-        ] {
-            let found = setting(text, section, key);
-            assert_eq!(found.as_deref(), expected, "{section} {key}");
-        }
+        let found = setting(text, section, key);
+        assert_eq!(found.as_deref(), expected);
     }
 }

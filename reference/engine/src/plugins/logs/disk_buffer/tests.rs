@@ -6,6 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rstest::rstest;
+
 use super::{DiskBuffer, Unwritten, segment};
 use crate::config::{BufferFull, BufferSync, Disk};
 
@@ -157,37 +159,37 @@ fn an_incomplete_end_is_cut_off() -> Done {
     Ok(())
 }
 
-#[test]
-fn damaged_records_are_passed_over_and_counted() -> Done {
-    let record = |number: u64| event(number).len() + 20;
-    // Offset of the damage, the bytes written there, and the lost records.
-    for (name, from, with, lost) in [
-        ("an event", record(0) + 30, vec![0_u8; 1], vec![1]),
-        ("a mark", record(0), vec![0; 1], vec![1]),
-        ("a long length", record(0) + 4, vec![0xff; 4], vec![1]),
-        ("a short length", record(0) + 4, vec![1, 0, 0, 0], vec![1]),
-        ("a number", record(0) + 8, vec![9; 8], vec![1]),
-        ("a checksum", 16, vec![0; 4], vec![0]),
-        (
-            "two records",
-            record(0) + 30,
-            vec![7; record(1)],
-            vec![1, 2],
-        ),
-    ] {
-        let folder = tempfile::tempdir()?;
-        let disk = disk(folder.path(), 1 << 20);
-        put(&*DiskBuffer::open(&disk)?, 0..5)?;
-        let file = files(folder.path())?.pop().ok_or("no segment")?;
-        let mut bytes = fs::read(&file)?;
-        bytes.splice(from..from + with.len(), with);
-        fs::write(&file, bytes)?;
-        let spool = DiskBuffer::open(&disk)?;
-        let (events, damaged) = waiting(&spool)?;
-        assert_eq!(damaged, lost.len() as u64, "{name}");
-        let left: Vec<_> = (0..5).filter(|n| !lost.contains(n)).map(event).collect();
-        assert_eq!(events, left, "{name}");
-    }
+/// Length of the record with an event.
+fn record(number: u64) -> usize {
+    event(number).len() + 20
+}
+
+/// The cases have the offset of the damage, the bytes written there, and the lost records.
+#[rstest]
+#[case::event(record(0) + 30, vec![0; 1], vec![1])]
+#[case::mark(record(0), vec![0; 1], vec![1])]
+#[case::long_length(record(0) + 4, vec![0xff; 4], vec![1])]
+#[case::short_length(record(0) + 4, vec![1, 0, 0, 0], vec![1])]
+#[case::number(record(0) + 8, vec![9; 8], vec![1])]
+#[case::checksum(16, vec![0; 4], vec![0])]
+#[case::two_records(record(0) + 30, vec![7; record(1)], vec![1, 2])]
+fn damaged_records_are_passed_over_and_counted(
+    #[case] from: usize,
+    #[case] with: Vec<u8>,
+    #[case] lost: Vec<u64>,
+) -> Done {
+    let folder = tempfile::tempdir()?;
+    let disk = disk(folder.path(), 1 << 20);
+    put(&*DiskBuffer::open(&disk)?, 0..5)?;
+    let file = files(folder.path())?.pop().ok_or("no segment")?;
+    let mut bytes = fs::read(&file)?;
+    bytes.splice(from..from + with.len(), with);
+    fs::write(&file, bytes)?;
+    let spool = DiskBuffer::open(&disk)?;
+    let (events, damaged) = waiting(&spool)?;
+    assert_eq!(damaged, lost.len() as u64);
+    let left: Vec<_> = (0..5).filter(|n| !lost.contains(n)).map(event).collect();
+    assert_eq!(events, left);
     Ok(())
 }
 
@@ -289,32 +291,33 @@ fn a_full_spool_refuses_until_something_is_delivered() -> Done {
     Ok(())
 }
 
-#[test]
-fn many_write_at_once() -> Done {
-    for sync in [BufferSync::Always, BufferSync::Interval, BufferSync::Never] {
-        let folder = tempfile::tempdir()?;
-        let mut disk = disk(folder.path(), 200_000);
-        disk.sync = sync;
-        let spool = DiskBuffer::open(&disk)?;
-        let threads = (0..8_u64).map(|thread| {
-            let spool = Arc::clone(&spool);
-            std::thread::spawn(move || {
-                let numbers = thread * 100..(thread + 1) * 100;
-                put(&spool, numbers).map_err(|error| error.to_string())
-            })
-        });
-        for thread in threads.collect::<Vec<_>>() {
-            thread.join().map_err(|_| "a thread panicked")??;
-        }
-        let mut left = numbers(&spool)?;
-        // The events of one thread are in order.
-        for thread in 0..8 {
-            let of_thread = left.iter().filter(|number| **number / 100 == thread);
-            assert!(of_thread.is_sorted(), "{sync:?}");
-        }
-        left.sort_unstable();
-        assert_eq!(left, (0..800).collect::<Vec<_>>(), "{sync:?}");
+#[rstest]
+#[case::always(BufferSync::Always)]
+#[case::interval(BufferSync::Interval)]
+#[case::never(BufferSync::Never)]
+fn many_write_at_once(#[case] sync: BufferSync) -> Done {
+    let folder = tempfile::tempdir()?;
+    let mut disk = disk(folder.path(), 200_000);
+    disk.sync = sync;
+    let spool = DiskBuffer::open(&disk)?;
+    let threads = (0..8_u64).map(|thread| {
+        let spool = Arc::clone(&spool);
+        std::thread::spawn(move || {
+            let numbers = thread * 100..(thread + 1) * 100;
+            put(&spool, numbers).map_err(|error| error.to_string())
+        })
+    });
+    for thread in threads.collect::<Vec<_>>() {
+        thread.join().map_err(|_| "a thread panicked")??;
     }
+    let mut left = numbers(&spool)?;
+    // The events of one thread are in order.
+    for thread in 0..8 {
+        let of_thread = left.iter().filter(|number| **number / 100 == thread);
+        assert!(of_thread.is_sorted());
+    }
+    left.sort_unstable();
+    assert_eq!(left, (0..800).collect::<Vec<_>>());
     Ok(())
 }
 

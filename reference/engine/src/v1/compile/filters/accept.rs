@@ -115,6 +115,7 @@ fn range(text: &str) -> Range<'_> {
 mod tests {
     use super::*;
     use bytes::Bytes;
+    use rstest::rstest;
 
     #[track_caller]
     fn check(headers: &[&str], expected: &str) {
@@ -130,46 +131,54 @@ mod tests {
         assert_eq!(found, expected, "{headers:?}");
     }
 
-    #[test]
-    fn weighs_media_ranges() {
-        let all = "application/vnd.engine.ucast.all+json";
-        let lite = "application/vnd.engine.sql.sqlite+json";
-        let several = "application/vnd.engine.multitarget+json";
-        let cases: &[(&[&str], &str)] = &[
-            (&[], "400"),
-            (&["  "], "400"),
-            (&[all], all),
-            (&[several], several),
-            (&["Application/VND.engine.UCAST.all+JSON"], all),
-            (
-                &["application/vnd.engine.ucast.all+json;charset=utf-8"],
-                all,
-            ),
-            (&[&format!("{all}, {lite}")], all),
-            (&[&format!("{all};q=0.5, {lite}")], lite),
-            (
-                &[&format!("{all}; q=0.5"), &format!("{lite};Q=0.501")],
-                lite,
-            ),
-            (&[&format!("{all};q=0, {lite};q=0.001, */*")], lite),
-            (&[&format!("{all};q=0")], "406"),
-            (&[&format!("{all};q=2")], "406"),
-            (&["*/*"], "406"),
-            (&["application/json"], "406"),
-            (
-                &["application/vnd.opa.ucast.all+json"],
-                "application/vnd.opa.ucast.all+json",
-            ),
-            (
-                &["application/vnd.opa.multitarget+json"],
-                "application/vnd.opa.multitarget+json",
-            ),
-            (&["application/vnd.other.ucast.all+json"], "406"),
-            (&["application/vnd.opa.ucast.some+json"], "406"),
-            (&["application/vnd.opa.ucast+json"], "406"),
-        ];
-        for (headers, expected) in cases {
-            check(headers, expected);
-        }
+    const ALL: &str = "application/vnd.engine.ucast.all+json";
+    const LITE: &str = "application/vnd.engine.sql.sqlite+json";
+    const SEVERAL: &str = "application/vnd.engine.multitarget+json";
+
+    #[rstest]
+    #[case::nothing(&[], "400")]
+    #[case::empty(&["  "], "400")]
+    #[case::all(&[ALL], ALL)]
+    #[case::several(&[SEVERAL], SEVERAL)]
+    #[case::upper_case(&["Application/VND.engine.UCAST.all+JSON"], ALL)]
+    #[case::parameter(&["application/vnd.engine.ucast.all+json;charset=utf-8"], ALL)]
+    #[case::first_of_equals(
+        &["application/vnd.engine.ucast.all+json, application/vnd.engine.sql.sqlite+json"],
+        ALL
+    )]
+    #[case::heavier(
+        &["application/vnd.engine.ucast.all+json;q=0.5, application/vnd.engine.sql.sqlite+json"],
+        LITE
+    )]
+    #[case::heavier_in_another_header(
+        &[
+            "application/vnd.engine.ucast.all+json; q=0.5",
+            "application/vnd.engine.sql.sqlite+json;Q=0.501",
+        ],
+        LITE
+    )]
+    #[case::not_wanted(
+        &[
+            "application/vnd.engine.ucast.all+json;q=0, application/vnd.engine.sql.sqlite+json;q=0.001, */*",
+        ],
+        LITE
+    )]
+    #[case::nothing_wanted(&["application/vnd.engine.ucast.all+json;q=0"], "406")]
+    #[case::weight_above_one(&["application/vnd.engine.ucast.all+json;q=2"], "406")]
+    #[case::star(&["*/*"], "406")]
+    #[case::other_type(&["application/json"], "406")]
+    #[case::former_name(
+        &["application/vnd.opa.ucast.all+json"],
+        "application/vnd.opa.ucast.all+json"
+    )]
+    #[case::several_by_former_name(
+        &["application/vnd.opa.multitarget+json"],
+        "application/vnd.opa.multitarget+json"
+    )]
+    #[case::unknown_vendor(&["application/vnd.other.ucast.all+json"], "406")]
+    #[case::unknown_format(&["application/vnd.opa.ucast.some+json"], "406")]
+    #[case::incomplete(&["application/vnd.opa.ucast+json"], "406")]
+    fn weighs_media_ranges(#[case] headers: &[&str], #[case] expected: &str) {
+        check(headers, expected);
     }
 }
