@@ -183,25 +183,28 @@ impl Drop for Visible<'_> {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
+    #[rstest]
+    #[case::line_ends("a\r\n\tb\u{85}", "a\u{240d}\n\tb⟨U+0085⟩")]
+    #[case::control_characters("\u{1b}[31m\0\u{7f}", "\u{241b}[31m\u{2400}\u{2421}")]
+    #[case::directions(
+        "a\u{202e}b\u{2066}\u{200f}\u{61c}",
+        "a⟨U+202E⟩b⟨U+2066⟩⟨U+200F⟩⟨U+061C⟩"
+    )]
+    #[case::command("::error::x", "⟨U+003A⟩:error::x")]
+    #[case::command_after_spaces("a\n \t::error::x", "a\n \t⟨U+003A⟩:error::x")]
+    #[case::colons("a ::b [::1]", "a ::b [::1]")]
+    #[case::command_of_another_service("a ##[error]b", "a ⟨U+0023⟩#[error]b")]
+    #[case::headings("## b", "## b")]
+    fn what_is_invisible_is_shown(#[case] text: &str, #[case] expected: &str) {
+        assert_eq!(visible(text), expected);
+    }
+
     #[test]
-    fn what_is_invisible_is_shown() {
-        for (text, expected) in [
-            ("a\r\n\tb\u{85}", "a\u{240d}\n\tb⟨U+0085⟩"),
-            ("\u{1b}[31m\0\u{7f}", "\u{241b}[31m\u{2400}\u{2421}"),
-            (
-                "a\u{202e}b\u{2066}\u{200f}\u{61c}",
-                "a⟨U+202E⟩b⟨U+2066⟩⟨U+200F⟩⟨U+061C⟩",
-            ),
-            ("::error::x", "⟨U+003A⟩:error::x"),
-            ("a\n \t::error::x", "a\n \t⟨U+003A⟩:error::x"),
-            ("a ::b [::1]", "a ::b [::1]"),
-            ("a ##[error]b", "a ⟨U+0023⟩#[error]b"),
-            ("## b", "## b"),
-        ] {
-            assert_eq!(visible(text), expected);
-        }
+    fn colours_stay() {
         assert_eq!(
             coloured("\u{1b}[32ma\u{1b}[0m\u{1b}[8mb"),
             "\u{1b}[32ma\u{1b}[0m\u{241b}[8mb"

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use conformance::catalogue::Catalogue;
+use rstest::rstest;
 
 use super::sources::{Source, sources};
 
@@ -110,21 +111,18 @@ fn cited_rules_exist() {
     assert!(cited > 5, "only {cited} citations were found");
 }
 
-#[test]
-fn citations_of_what_does_not_exist_are_noticed() {
+#[rstest]
+#[case::rule("/// Serves `engine/v1/data/put/creates`.", 0)]
+#[case::section("/// Serves the clauses of `engine/v1/data/put`.", 0)]
+#[case::quoted_rule("//! rule = \"engine/v1/data/put/creates\"", 0)]
+#[case::globs("//! `engine/v1/data/**` and `control/common/names/a*`", 0)]
+#[case::missing_letter("// As `engine/v1/data/put/create` says.", 1)]
+#[case::other_section("    // `control/common/name/a`", 1)]
+#[case::misspelt_glob("//! `engine/v1/polices/**`", 1)]
+#[case::code("let id = \"engine/v1/data/put/create\";", 0)]
+#[case::path("/// See `engine/routes.rs`.", 0)]
+fn citations_of_what_does_not_exist_are_noticed(#[case] text: &str, #[case] expected: usize) {
     let known = Citable::new(["engine/v1/data/put/creates", "control/common/names/a"].into_iter());
-    for (text, expected) in [
-        ("/// Serves `engine/v1/data/put/creates`.", 0),
-        ("/// Serves the clauses of `engine/v1/data/put`.", 0),
-        ("//! rule = \"engine/v1/data/put/creates\"", 0),
-        ("//! `engine/v1/data/**` and `control/common/names/a*`", 0),
-        ("// As `engine/v1/data/put/create` says.", 1),
-        ("    // `control/common/name/a`", 1),
-        ("//! `engine/v1/polices/**`", 1),
-        ("let id = \"engine/v1/data/put/create\";", 0),
-        ("/// See `engine/routes.rs`.", 0),
-    ] {
-        let found = dangling("f", &[Source::new("a.rs", text)], &known);
-        assert_eq!(found.len(), expected, "{text}: {found:?}");
-    }
+    let found = dangling("f", &[Source::new("a.rs", text)], &known);
+    assert_eq!(found.len(), expected, "{text}: {found:?}");
 }

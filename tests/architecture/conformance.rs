@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use rstest::rstest;
+
 use super::imports::{code, imports};
 use super::sources::{Source, paths, sources};
 
@@ -328,37 +330,39 @@ fn rules_stand_in_the_file_of_their_path() {
     assert_eq!(misplaced(sections, &files), Vec::<String>::new());
 }
 
+#[rstest]
+#[case("rules/engine/a.rs", "use crate::scenario::get;", 0)]
+#[case("rules/engine/a.rs", "use crate::http_client::Base;", 1)]
+#[case("scenario/expect.rs", "use crate::judge::facts::shorten;", 1)]
+#[case("judge/mod.rs", "fn f() { crate::evidence::merge() }", 1)]
+#[case("judge/mod.rs", "use super::evidence;", 1)]
+#[case("judge/facts/mod.rs", "use super::compare;", 0)]
+#[case("faults/mod.rs", "use crate::Suite;", 1)]
+#[case("run/mod.rs", "use crate::{http_client::Base, cli};", 1)]
+#[case("run/mod.rs", "use crate::verdict::Verdict;", 0)]
+#[case("report/json.rs", "use crate::run::Suite;", 1)]
+#[case("report/repro/call.rs", "use crate::run::Suite;", 0)]
+#[case("elsewhere.rs", "fn f() {}", 1)]
+#[case("lib.rs", "pub use run::Suite;", 0)]
+fn what_breaks_the_map_is_noticed(#[case] path: &str, #[case] text: &str, #[case] expected: usize) {
+    let found = forbidden(&[Source::new(path, text)]);
+    assert_eq!(found.len(), expected, "{path}: {text}: {found:?}");
+}
+
+#[rstest]
+#[case::permitted(EMBEDS, "reference::start(args)", 0)]
+#[case::path("run/mod.rs", "reference::start(args)", 1)]
+#[case::import("run/mod.rs", "use reference::Running;", 1)]
+#[case::comment_and_field("run/mod.rs", "// reference::start\nself.reference()", 0)]
+fn embedding_elsewhere_is_noticed(#[case] path: &str, #[case] text: &str, #[case] expected: usize) {
+    let found = embedding(&[Source::new(path, text)]);
+    assert_eq!(found.len(), expected);
+}
+
 #[test]
-fn what_breaks_the_map_is_noticed() {
-    for (path, text, expected) in [
-        ("rules/engine/a.rs", "use crate::scenario::get;", 0),
-        ("rules/engine/a.rs", "use crate::http_client::Base;", 1),
-        ("scenario/expect.rs", "use crate::judge::facts::shorten;", 1),
-        ("judge/mod.rs", "fn f() { crate::evidence::merge() }", 1),
-        ("judge/mod.rs", "use super::evidence;", 1),
-        ("judge/facts/mod.rs", "use super::compare;", 0),
-        ("faults/mod.rs", "use crate::Suite;", 1),
-        ("run/mod.rs", "use crate::{http_client::Base, cli};", 1),
-        ("run/mod.rs", "use crate::verdict::Verdict;", 0),
-        ("report/json.rs", "use crate::run::Suite;", 1),
-        ("report/repro/call.rs", "use crate::run::Suite;", 0),
-        ("elsewhere.rs", "fn f() {}", 1),
-        ("lib.rs", "pub use run::Suite;", 0),
-    ] {
-        let found = forbidden(&[Source::new(path, text)]);
-        assert_eq!(found.len(), expected, "{path}: {text}: {found:?}");
-    }
+fn circles_and_misplaced_sections_are_noticed() {
     assert_eq!(climbing(&[("a", &["b"]), ("b", &["a"])]).len(), 1);
     assert_eq!(climbing(&[("a", &["a"])]).len(), 1);
-    for (path, text, expected) in [
-        (EMBEDS, "reference::start(args)", 0),
-        ("run/mod.rs", "reference::start(args)", 1),
-        ("run/mod.rs", "use reference::Running;", 1),
-        ("run/mod.rs", "// reference::start\nself.reference()", 0),
-    ] {
-        let found = embedding(&[Source::new(path, text)]);
-        assert_eq!(found.len(), expected, "{path}: {text}");
-    }
     let files = ["engine/a_b.rs".to_owned(), "engine/c/mod.rs".to_owned()];
     for (section, expected) in [("engine/a-b", 0), ("engine/c", 0), ("engine/d", 1)] {
         let found = misplaced([section].into_iter(), &files);

@@ -1,5 +1,7 @@
 //! Imports of a Rust source file, found in its text.
 
+use rstest::rstest;
+
 use super::sources::Source;
 
 /// Returns the paths that begin with `crate::` or `super::`, resolved to names from the root of the
@@ -183,47 +185,36 @@ fn after_character(text: &str) -> Option<&str> {
     }
 }
 
-#[test]
-fn uses_of_other_crates_are_read_from_code_alone() {
-    let cases: &[(&str, &[&str])] = &[
-        ("use std::fs;", &["fs"]),
-        (
-            "use ::std::{env, net::{IpAddr, TcpStream}};",
-            &["env", "net::IpAddr", "net::TcpStream"],
-        ),
-        (
-            "fn f() { std::fs::read(\"std::env\") } // std::net",
-            &["fs::read"],
-        ),
-        ("use a::std::b; use nostd::c;", &[]),
-        ("use std::fmt;\nmod tests {\n    use std::fs;", &["fmt"]),
-    ];
-    for (text, expected) in cases {
-        let found = uses(&Source::new("p/q.rs", text), "std");
-        let found: Vec<String> = found.iter().map(|path| path.join("::")).collect();
-        assert_eq!(found, *expected, "{text}");
-    }
+#[rstest]
+#[case::module("use std::fs;", &["fs"])]
+#[case::group_from_the_root(
+    "use ::std::{env, net::{IpAddr, TcpStream}};",
+    &["env", "net::IpAddr", "net::TcpStream"]
+)]
+#[case::path_in_code("fn f() { std::fs::read(\"std::env\") } // std::net", &["fs::read"])]
+#[case::other_names("use a::std::b; use nostd::c;", &[])]
+#[case::tests("use std::fmt;\nmod tests {\n    use std::fs;", &["fmt"])]
+fn uses_of_other_crates_are_read_from_code_alone(#[case] text: &str, #[case] expected: &[&str]) {
+    let found = uses(&Source::new("p/q.rs", text), "std");
+    let found: Vec<String> = found.iter().map(|path| path.join("::")).collect();
+    assert_eq!(found, expected);
 }
 
-#[test]
-fn imports_are_read_from_code_alone() {
-    let cases: &[(&str, &[&str])] = &[
-        ("use crate::a::b;", &["a::b"]),
-        ("use crate::{a::{b, c as d}, e};", &["a::b", "a::c", "e"]),
-        ("use super::super::x::Y;", &["x::Y"]),
-        ("fn f() { crate::a::g::<u8>() }", &["a::g"]),
-        ("// crate::a\n/// crate::b", &[]),
-        ("\"crate::a \\\" crate::b\"", &[]),
-        ("r#\"crate::a \" crate::b\"#; crate::c", &["c"]),
-        ("'\"'; crate::a; '\\''; crate::b; '\\u{1F}'", &["a", "b"]),
-        ("fn f<'a>(x: &'a crate::b::C) {}", &["b::C"]),
-        ("other_crate::a; hypercrate::b; b::crate::c", &[]),
-        ("pub(crate) fn f() {}", &[]),
-        ("use crate::a;\nmod tests {\n    use super::*;", &["a"]),
-    ];
-    for (text, expected) in cases {
-        let found = imports(&Source::new("p/q.rs", text));
-        let found: Vec<String> = found.iter().map(|path| path.join("::")).collect();
-        assert_eq!(found, *expected, "{text}");
-    }
+#[rstest]
+#[case::path("use crate::a::b;", &["a::b"])]
+#[case::group("use crate::{a::{b, c as d}, e};", &["a::b", "a::c", "e"])]
+#[case::parent("use super::super::x::Y;", &["x::Y"])]
+#[case::path_in_code("fn f() { crate::a::g::<u8>() }", &["a::g"])]
+#[case::comments("// crate::a\n/// crate::b", &[])]
+#[case::string("\"crate::a \\\" crate::b\"", &[])]
+#[case::raw_string("r#\"crate::a \" crate::b\"#; crate::c", &["c"])]
+#[case::characters("'\"'; crate::a; '\\''; crate::b; '\\u{1F}'", &["a", "b"])]
+#[case::lifetime("fn f<'a>(x: &'a crate::b::C) {}", &["b::C"])]
+#[case::other_names("other_crate::a; hypercrate::b; b::crate::c", &[])]
+#[case::visibility("pub(crate) fn f() {}", &[])]
+#[case::tests("use crate::a;\nmod tests {\n    use super::*;", &["a"])]
+fn imports_are_read_from_code_alone(#[case] text: &str, #[case] expected: &[&str]) {
+    let found = imports(&Source::new("p/q.rs", text));
+    let found: Vec<String> = found.iter().map(|path| path.join("::")).collect();
+    assert_eq!(found, expected);
 }

@@ -1,5 +1,7 @@
 //! The policy language accesses its environment only through the trait `Host`.
 
+use rstest::rstest;
+
 use super::imports::{code, imports, untested, uses};
 use super::sources::{Source, repository, sources};
 
@@ -83,19 +85,20 @@ fn modules_of_the_language_import_lower_ones_only() {
     assert_eq!(found, Vec::<String>::new());
 }
 
-#[test]
-fn imports_from_higher_layers_are_noticed() {
-    for (path, text, expected) in [
-        ("syntax/a.rs", "use crate::types::Type;", 0),
-        ("syntax/a.rs", "use crate::Value;", 0),
-        ("syntax/a.rs", "use crate::builtins::Function;", 1),
-        ("syntax/a/b.rs", "use super::super::super::eval::Query;", 1),
-        ("syntax/a.rs", "use crate::{Compiler, Value};", 1),
-        ("unknown.rs", "use crate::Value;", 1),
-    ] {
-        let found = upward(&Source::new(path, text));
-        assert_eq!(found.len(), expected, "{path}, {text}: {found:?}");
-    }
+#[rstest]
+#[case::lower_layer("syntax/a.rs", "use crate::types::Type;", 0)]
+#[case::exported_by_the_crate("syntax/a.rs", "use crate::Value;", 0)]
+#[case::higher_layer("syntax/a.rs", "use crate::builtins::Function;", 1)]
+#[case::parents("syntax/a/b.rs", "use super::super::super::eval::Query;", 1)]
+#[case::group("syntax/a.rs", "use crate::{Compiler, Value};", 1)]
+#[case::unknown_layer("unknown.rs", "use crate::Value;", 1)]
+fn imports_from_higher_layers_are_noticed(
+    #[case] path: &str,
+    #[case] text: &str,
+    #[case] expected: usize,
+) {
+    let found = upward(&Source::new(path, text));
+    assert_eq!(found.len(), expected, "{path}, {text}: {found:?}");
 }
 
 /// Returns true if a file is compiled for tests only: a module around it is declared with
@@ -156,30 +159,28 @@ fn the_language_reaches_nothing_by_itself() {
     assert_eq!(dependencies(&manifest), Vec::<&str>::new());
 }
 
+#[rstest]
+#[case("use std::fs;", 1)]
+#[case("use std::{env, fmt};", 1)]
+#[case("fn f() { std::fs::read(path) }", 1)]
+#[case("use std::net::{IpAddr, ToSocketAddrs};", 1)]
+#[case("use std::net::*;", 1)]
+#[case("use std::net::IpAddr;", 0)]
+#[case("use std::os::unix::net::UnixStream;", 1)]
+#[case("use std::process::Command;", 1)]
+#[case("use reqwest::Client;", 1)]
+#[case("use rustls_platform_verifier::Verifier;", 1)]
+#[case("let x = tokio::spawn(y);", 1)]
+#[case("const A: &str = env!(\"CARGO_PKG_VERSION\");", 0)]
+#[case("// std::fs, reqwest\nlet x = \"tokio\";", 0)]
+#[case("use std::fmt;\n#[cfg(test)]\nmod tests {\n    use std::fs;", 0)]
+fn what_reaches_the_world_is_noticed(#[case] text: &str, #[case] expected: usize) {
+    let found = worldly(&Source::new("a/b.rs", text));
+    assert_eq!(found.len(), expected, "{text}: {found:?}");
+}
+
 #[test]
-fn what_reaches_the_world_is_noticed() {
-    for (text, expected) in [
-        ("use std::fs;", 1),
-        ("use std::{env, fmt};", 1),
-        ("fn f() { std::fs::read(path) }", 1),
-        ("use std::net::{IpAddr, ToSocketAddrs};", 1),
-        ("use std::net::*;", 1),
-        ("use std::net::IpAddr;", 0),
-        ("use std::os::unix::net::UnixStream;", 1),
-        ("use std::process::Command;", 1),
-        ("use reqwest::Client;", 1),
-        ("use rustls_platform_verifier::Verifier;", 1),
-        ("let x = tokio::spawn(y);", 1),
-        ("const A: &str = env!(\"CARGO_PKG_VERSION\");", 0),
-        ("// std::fs, reqwest\nlet x = \"tokio\";", 0),
-        (
-            "use std::fmt;\n#[cfg(test)]\nmod tests {\n    use std::fs;",
-            0,
-        ),
-    ] {
-        let found = worldly(&Source::new("a/b.rs", text));
-        assert_eq!(found.len(), expected, "{text}: {found:?}");
-    }
+fn tests_and_their_dependencies_do_not_count() {
     let parent = Source::new("a/mod.rs", "mod b;\n#[cfg(test)]\nmod c;\n");
     let root = Source::new("lib.rs", "mod a;\n");
     let all = [

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use rstest::rstest;
+
 use super::imports::code;
 use super::sources::{Source, sources};
 
@@ -86,18 +88,15 @@ fn files_and_types_are_named_by_terms() {
     assert_eq!(found, BTreeSet::new());
 }
 
-#[test]
-fn refused_names_are_noticed() {
-    for (path, text, expected) in [
-        ("eval/held.rs", "", 1),
-        ("stand_in/mod.rs", "", 1),
-        ("eval/binding.rs", "pub(super) struct Held<'p> {}", 1),
-        ("a.rs", "type Found = Vec<u8>;", 1),
-        ("a.rs", "enum Wanted { A }\nstruct Made(u8);", 2),
-        ("a.rs", "// struct Held\nlet x = \"enum Kept\";", 0),
-        ("a.rs", "struct Binding;\nlet made = Found::new();", 0),
-    ] {
-        let found = refused(&Source::new(path, text));
-        assert_eq!(found.len(), expected, "{path}: {text}: {found:?}");
-    }
+#[rstest]
+#[case::file("eval/held.rs", "", 1)]
+#[case::folder("stand_in/mod.rs", "", 1)]
+#[case::struct_name("eval/binding.rs", "pub(super) struct Held<'p> {}", 1)]
+#[case::alias("a.rs", "type Found = Vec<u8>;", 1)]
+#[case::several("a.rs", "enum Wanted { A }\nstruct Made(u8);", 2)]
+#[case::comment_and_string("a.rs", "// struct Held\nlet x = \"enum Kept\";", 0)]
+#[case::other_names("a.rs", "struct Binding;\nlet made = Found::new();", 0)]
+fn refused_names_are_noticed(#[case] path: &str, #[case] text: &str, #[case] expected: usize) {
+    let found = refused(&Source::new(path, text));
+    assert_eq!(found.len(), expected, "{path}: {text}: {found:?}");
 }

@@ -1,5 +1,7 @@
 //! Comments are plain English: some phrases are refused.
 
+use rstest::rstest;
+
 use super::sources::{Source, sources};
 
 /// Folders of sources.
@@ -71,20 +73,17 @@ fn comments_are_plain_english() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-#[test]
-fn refused_phrases_are_found() {
-    for (text, count) in [
-        ("/// What signs.", 1),
-        ("//! What collections come to", 2),
-        ("/// Signs messages.\n/// What follows is checked.", 0),
-        ("/// # Errors\n/// What is missing.", 1),
-        ("/// Signs.\n///\n/// What is checked.", 1),
-        ("/// It is none, but for this.", 1),
-        ("/// Empty if there is none.", 0),
-        ("let text = \"told\"; // told", 0),
-        ("// An event that is told", 1),
-    ] {
-        let found = refused(&Source::new("a.rs", text));
-        assert_eq!(found.len(), count, "{text}: {found:?}");
-    }
+#[rstest]
+#[case("/// What signs.", 1)]
+#[case("//! What collections come to", 2)]
+#[case("/// Signs messages.\n/// What follows is checked.", 0)]
+#[case("/// # Errors\n/// What is missing.", 1)]
+#[case("/// Signs.\n///\n/// What is checked.", 1)]
+#[case("/// It is none, but for this.", 1)]
+#[case("/// Empty if there is none.", 0)]
+#[case("let text = \"told\"; // told", 0)]
+#[case("// An event that is told", 1)]
+fn refused_phrases_are_found(#[case] text: &str, #[case] count: usize) {
+    let found = refused(&Source::new("a.rs", text));
+    assert_eq!(found.len(), count, "{text}: {found:?}");
 }

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rstest::rstest;
+
 /// Crates of the server below `reference/`. Cargo checks which of them uses which.
 const CRATES: &[&str] = &["bundle", "control", "engine", "http-server"];
 
@@ -377,50 +379,44 @@ fn one_file_builds_responses() {
     );
 }
 
+#[rstest]
+#[case::import("http-server/log/mod.rs", "use crate::reply::Reply;", true)]
+#[case::group("http-server/log/mod.rs", "use crate::{units, reply};", true)]
+#[case::parents("http-server/log/a/b.rs", "use super::super::super::units;", true)]
+#[case::own_module("http-server/log/a/b.rs", "use super::super::queue;", false)]
+#[case::comment("http-server/log/mod.rs", "// crate::reply", false)]
+#[case::visibility("http-server/log/mod.rs", "pub(in crate::reply) fn f() {}", false)]
+#[case::path_in_code("http-server/units/mod.rs", "fn f() { crate::reply::f() }", true)]
+#[case::permitted("http-server/reply.rs", "use crate::log::Json;", false)]
+fn imports_within_the_http_server_are_noticed(
+    #[case] path: &str,
+    #[case] text: &str,
+    #[case] forbidden: bool,
+) {
+    let source = [Source::new(path, text)];
+    let found = forbidden_imports(&source, &["http-server"], HTTP_SERVER);
+    assert_eq!(!found.is_empty(), forbidden);
+}
+
+#[rstest]
+#[case::root("engine/plugins/a.rs", "use crate::Engine;", true)]
+#[case::root_in_a_group("engine/plugins/a.rs", "use crate::{Engine, state};", true)]
+#[case::state("engine/plugins/a.rs", "use crate::state::State;", false)]
+#[case::parents("engine/plugins/logs/a.rs", "use super::super::super::routes;", true)]
+#[case::own_parent("engine/plugins/logs/a.rs", "use super::super::poll;", false)]
+#[case::not_a_plugin("engine/routes.rs", "use super::Engine;", false)]
+fn imports_within_the_engine_are_noticed(
+    #[case] path: &str,
+    #[case] text: &str,
+    #[case] forbidden: bool,
+) {
+    let source = [Source::new(path, text)];
+    let found = forbidden_imports(&source, &["engine"], ENGINE);
+    assert_eq!(!found.is_empty(), forbidden);
+}
+
 #[test]
-fn the_rules_notice_what_breaks_them() {
-    for (path, text, forbidden) in [
-        ("http-server/log/mod.rs", "use crate::reply::Reply;", true),
-        ("http-server/log/mod.rs", "use crate::{units, reply};", true),
-        (
-            "http-server/log/a/b.rs",
-            "use super::super::super::units;",
-            true,
-        ),
-        ("http-server/log/a/b.rs", "use super::super::queue;", false),
-        ("http-server/log/mod.rs", "// crate::reply", false),
-        (
-            "http-server/log/mod.rs",
-            "pub(in crate::reply) fn f() {}",
-            false,
-        ),
-        (
-            "http-server/units/mod.rs",
-            "fn f() { crate::reply::f() }",
-            true,
-        ),
-        ("http-server/reply.rs", "use crate::log::Json;", false),
-    ] {
-        let source = [Source::new(path, text)];
-        let found = forbidden_imports(&source, &["http-server"], HTTP_SERVER);
-        assert_eq!(!found.is_empty(), forbidden, "{path}: {text}");
-    }
-    for (path, text, forbidden) in [
-        ("engine/plugins/a.rs", "use crate::Engine;", true),
-        ("engine/plugins/a.rs", "use crate::{Engine, state};", true),
-        ("engine/plugins/a.rs", "use crate::state::State;", false),
-        (
-            "engine/plugins/logs/a.rs",
-            "use super::super::super::routes;",
-            true,
-        ),
-        ("engine/plugins/logs/a.rs", "use super::super::poll;", false),
-        ("engine/routes.rs", "use super::Engine;", false),
-    ] {
-        let source = [Source::new(path, text)];
-        let found = forbidden_imports(&source, &["engine"], ENGINE);
-        assert_eq!(!found.is_empty(), forbidden, "{path}: {text}");
-    }
+fn circles_and_error_codes_are_noticed() {
     let circle = [
         Source::new("engine/a.rs", "use super::b::c;"),
         Source::new("engine/b/mod.rs", "use crate::{d, Engine};"),

@@ -160,59 +160,57 @@ impl Pattern {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn ids_paths_and_globs_fit_by_segments() {
+    #[rstest]
+    #[case::whole_id("engine/v1/data/put/creates", true)]
+    #[case::section("engine/v1/data/put", true)]
+    #[case::section_and_slash("engine/v1/data/put/", true)]
+    #[case::part_of_a_segment("engine/v1/data/pu", false)]
+    #[case::part_of_the_last_segment("engine/v1/data/put/create", false)]
+    #[case::any_depth("engine/**", true)]
+    #[case::one_segment_at_the_end("engine/*", false)]
+    #[case::one_segment_within("engine/*/data/*/creates", true)]
+    #[case::any_depth_in_front("**/put/*", true)]
+    #[case::parts_of_a_segment("**/creat??", true)]
+    #[case::another_document("control/**", false)]
+    fn ids_paths_and_globs_fit_by_segments(#[case] pattern: &str, #[case] expected: bool) {
         let id = "engine/v1/data/put/creates";
-        for (pattern, expected) in [
-            ("engine/v1/data/put/creates", true),
-            ("engine/v1/data/put", true),
-            ("engine/v1/data/put/", true),
-            ("engine/v1/data/pu", false),
-            ("engine/v1/data/put/create", false),
-            ("engine/**", true),
-            ("engine/*", false),
-            ("engine/*/data/*/creates", true),
-            ("**/put/*", true),
-            ("**/creat??", true),
-            ("control/**", false),
-        ] {
-            let found = Pattern::parse(pattern).map(|pattern| pattern.matches(id));
-            assert_eq!(found, Ok(expected), "{pattern}");
-        }
-        for (pattern, expected) in [
-            ("regressions", true),
-            ("regressions/**", true),
-            ("**", false),
-            ("*/language/*", false),
-        ] {
-            let found = Pattern::parse(pattern);
-            let found = found.map(|pattern| pattern.matches("regressions/language/a"));
-            assert_eq!(found, Ok(expected), "{pattern}");
-        }
+        let found = Pattern::parse(pattern).map(|pattern| pattern.matches(id));
+        assert_eq!(found, Ok(expected));
+    }
+
+    #[rstest]
+    #[case::name("regressions", true)]
+    #[case::below_the_name("regressions/**", true)]
+    #[case::any_depth("**", false)]
+    #[case::one_segment("*/language/*", false)]
+    fn only_patterns_that_name_regressions_fit_them(#[case] pattern: &str, #[case] expected: bool) {
+        let found = Pattern::parse(pattern);
+        let found = found.map(|pattern| pattern.matches("regressions/language/a"));
+        assert_eq!(found, Ok(expected));
+    }
+
+    #[test]
+    fn an_invalid_glob_is_refused() {
         assert!(matches!(
             Pattern::parse("engine/[a"),
             Err(PatternError::Glob(..))
         ));
     }
 
-    #[test]
-    fn slips_name_what_is_meant() {
+    #[rstest]
+    #[case::missing_letter("engine/v1/data/put/create", "is `engine/v1/data/put/creates` meant?")]
+    #[case::swapped_letters("engine/v1/data/ptu", "is `engine/v1/data/put` meant?")]
+    #[case::document("contrl", "is `control` meant?")]
+    #[case::end_of_an_id("creates", "is `engine/v1/data/put/creates` meant?")]
+    #[case::nothing_alike("nonsense", "`conformance list` shows all rules")]
+    fn slips_name_what_is_meant(#[case] text: &str, #[case] suggestion: &str) {
         let ids = ["engine/v1/data/put/creates", "control/v1/stacks/get/found"];
-        for (text, suggestion) in [
-            (
-                "engine/v1/data/put/create",
-                "is `engine/v1/data/put/creates` meant?",
-            ),
-            ("engine/v1/data/ptu", "is `engine/v1/data/put` meant?"),
-            ("contrl", "is `control` meant?"),
-            ("creates", "is `engine/v1/data/put/creates` meant?"),
-            ("nonsense", "`conformance list` shows all rules"),
-        ] {
-            let checked = Pattern::parse(text).and_then(|pattern| pattern.check(ids.into_iter()));
-            let expected = format!("no rule `{text}`; {suggestion}");
-            assert_eq!(checked.map_err(|error| error.to_string()), Err(expected));
-        }
+        let checked = Pattern::parse(text).and_then(|pattern| pattern.check(ids.into_iter()));
+        let expected = format!("no rule `{text}`; {suggestion}");
+        assert_eq!(checked.map_err(|error| error.to_string()), Err(expected));
     }
 }

@@ -180,6 +180,8 @@ fn check(entry: &Entry, catalogue: &Catalogue) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
     /// Returns the defects of the catalogue with this profile file.
@@ -208,53 +210,39 @@ mod tests {
         format!("edition = '2020.01'\nfrozen = '{frozen}'\n[[profile]]\n{lists}")
     }
 
-    #[test]
-    fn an_edition_is_read_as_it_was_frozen_or_not_at_all() {
-        const A: &str = "engine/health/get/healthy-is-empty-object";
-        const B: &str = "engine/v1/data/get/undefined-omits-result";
-        let good = file(A, B);
-        for (case, text, expected) in [
-            ("good", good.clone(), ""),
-            (
-                "dropped",
-                good.replace(&format!("{B:?}"), ""),
-                "not those that were frozen",
-            ),
-            (
-                "another name",
-                good.replace("edition = '2020.01'", "edition = '2020.02'"),
-                "`2020.02` does not match the name of the file",
-            ),
-            (
-                "another level",
-                good.replace("must =", "x =")
-                    .replace("should =", "must =")
-                    .replace("x =", "should ="),
-                "not those that were frozen",
-            ),
-            ("nothing decides", file("", A), "`must` is empty"),
-            (
-                "disordered",
-                file(&format!("{B} {A}"), ""),
-                "expected sorted ids",
-            ),
-            (
-                "twice",
-                file(&format!("{A} {A}"), ""),
-                "expected sorted ids",
-            ),
-            ("two levels", file(A, A), "is in both `must` and `should`"),
-            ("unknown", file("engine/x/y", ""), "no rule `engine/x/y`"),
-            (
-                "open",
-                file("engine/v1/config/get/server-error", ""),
-                "is not a rule (level unobservable)",
-            ),
-            ("a key", format!("{good}more = 1\n"), "unknown field"),
-        ] {
-            let defects = defects_of(&text);
-            assert!(defects.contains(expected), "{case}: {defects}");
-            assert_eq!(defects.is_empty(), expected.is_empty(), "{case}: {defects}");
-        }
+    const A: &str = "engine/health/get/healthy-is-empty-object";
+    const B: &str = "engine/v1/data/get/undefined-omits-result";
+
+    #[rstest]
+    #[case::good(file(A, B), "")]
+    #[case::dropped(file(A, B).replace(&format!("{B:?}"), ""), "not those that were frozen")]
+    #[case::another_name(
+        file(A, B).replace("edition = '2020.01'", "edition = '2020.02'"),
+        "`2020.02` does not match the name of the file"
+    )]
+    #[case::another_level(
+        file(A, B)
+            .replace("must =", "x =")
+            .replace("should =", "must =")
+            .replace("x =", "should ="),
+        "not those that were frozen"
+    )]
+    #[case::nothing_decides(file("", A), "`must` is empty")]
+    #[case::disordered(file(&format!("{B} {A}"), ""), "expected sorted ids")]
+    #[case::twice(file(&format!("{A} {A}"), ""), "expected sorted ids")]
+    #[case::two_levels(file(A, A), "is in both `must` and `should`")]
+    #[case::unknown(file("engine/x/y", ""), "no rule `engine/x/y`")]
+    #[case::open(
+        file("engine/v1/config/get/server-error", ""),
+        "is not a rule (level unobservable)"
+    )]
+    #[case::a_key(format!("{}more = 1\n", file(A, B)), "unknown field")]
+    fn an_edition_is_read_as_it_was_frozen_or_not_at_all(
+        #[case] text: String,
+        #[case] expected: &str,
+    ) {
+        let defects = defects_of(&text);
+        assert!(defects.contains(expected), "{defects}");
+        assert_eq!(defects.is_empty(), expected.is_empty(), "{defects}");
     }
 }

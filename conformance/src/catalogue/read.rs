@@ -235,6 +235,8 @@ fn clause_lines(text: &str) -> HashMap<&str, usize> {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
     const EDITION: (&str, &str) = (
@@ -283,52 +285,53 @@ mod tests {
         defects_of(file, &sentences(Document::Engine, "reason: r"))
     }
 
+    #[rstest]
+    #[case::level("level: rule", "level: must", "get.yaml:6: ")]
+    #[case::unknown_field("level: rule", "levels: rule", "unknown field `levels`")]
+    #[case::unobservable(
+        "level: rule",
+        "level: unobservable",
+        "get.yaml:3: `answers` is unobservable"
+    )]
+    #[case::no_statement("It answers.", "''", "get.yaml:3: `answers` states nothing")]
+    #[case::section(
+        "Versioning",
+        "Version",
+        "get.yaml:3: the engine document has no section `Version`"
+    )]
+    #[case::capability(
+        "capability: health",
+        "capability: helth",
+        "get.yaml:3: no capability `helth`"
+    )]
+    #[case::upper_case(
+        "id: answers",
+        "id: Answers",
+        "get.yaml:3: id `Answers` is not in kebab-case"
+    )]
+    #[case::trailing_dash("id: answers", "id: answers-", "is not in kebab-case")]
+    #[case::no_endpoint(
+        "endpoint: GET /health",
+        "topic: T\nendpoint: E",
+        "get.yaml:1: needs either"
+    )]
+    #[case::reason("states:", "reason: r\n    states:", "a reason is not allowed")]
+    fn refuses_what_would_be_lost_with_file_and_line(
+        #[case] from: &str,
+        #[case] to: &str,
+        #[case] expected: &str,
+    ) {
+        let found = defects(&GOOD.replace(from, to));
+        assert!(
+            found.contains(expected),
+            "{to}: expected {expected:?}, got {found:?}"
+        );
+    }
+
     #[test]
-    fn refuses_what_would_be_lost_with_file_and_line() {
+    fn refuses_ids_that_appear_twice() {
         let good = GOOD;
         assert_eq!(defects(good), "");
-        for (from, to, expected) in [
-            ("level: rule", "level: must", "get.yaml:6: "),
-            ("level: rule", "levels: rule", "unknown field `levels`"),
-            (
-                "level: rule",
-                "level: unobservable",
-                "get.yaml:3: `answers` is unobservable",
-            ),
-            ("It answers.", "''", "get.yaml:3: `answers` states nothing"),
-            (
-                "Versioning",
-                "Version",
-                "get.yaml:3: the engine document has no section `Version`",
-            ),
-            (
-                "capability: health",
-                "capability: helth",
-                "get.yaml:3: no capability `helth`",
-            ),
-            (
-                "id: answers",
-                "id: Answers",
-                "get.yaml:3: id `Answers` is not in kebab-case",
-            ),
-            ("id: answers", "id: answers-", "is not in kebab-case"),
-            (
-                "endpoint: GET /health",
-                "topic: T\nendpoint: E",
-                "get.yaml:1: needs either",
-            ),
-            (
-                "states:",
-                "reason: r\n    states:",
-                "a reason is not allowed",
-            ),
-        ] {
-            let found = defects(&good.replace(from, to));
-            assert!(
-                found.contains(expected),
-                "{to}: expected {expected:?}, got {found:?}"
-            );
-        }
         let twice = format!(
             "{good}{}",
             good.split_once("clauses:\n").map_or("", |(_, rest)| rest)
@@ -336,90 +339,83 @@ mod tests {
         assert!(defects(&twice).contains("get.yaml:9: `answers` appears twice"));
     }
 
-    #[test]
-    fn refuses_clauses_whose_sentences_are_not_there() {
-        for (from, to, expected) in [
-            (
-                "[1, 2]",
-                "[1, 2, 4]",
-                "get.yaml:3: `answers` names sentence 4 of a section that has 3",
-            ),
-            (
-                "[1, 2]",
-                "[0, 1, 2]",
-                "get.yaml:3: `answers` names sentence 0",
-            ),
-            (
-                "[1, 2]",
-                "[2, 1]",
-                "names sentences twice or not in their order",
-            ),
-            (
-                "[1, 2]",
-                "[1, 1, 2]",
-                "names sentences twice or not in their order",
-            ),
-            (
-                "[1, 2]",
-                "[]",
-                "get.yaml:3: `answers` has level `rule` but names no sentence",
-            ),
-            (
-                "[1, 2]",
-                "[1]",
-                "engine.sentences.yaml: Versioning, sentence 2: has neither",
-            ),
-            (
-                "[1, 2]",
-                "[1, 2, 3]",
-                "Versioning, sentence 3: has both a clause and an explanation",
-            ),
-        ] {
-            let found = defects(&GOOD.replace(from, to));
-            assert!(
-                found.contains(expected),
-                "{to}: expected {expected:?}, got {found:?}"
-            );
-        }
+    #[rstest]
+    #[case::behind_the_last(
+        "[1, 2]",
+        "[1, 2, 4]",
+        "get.yaml:3: `answers` names sentence 4 of a section that has 3"
+    )]
+    #[case::before_the_first("[1, 2]", "[0, 1, 2]", "get.yaml:3: `answers` names sentence 0")]
+    #[case::disordered("[1, 2]", "[2, 1]", "names sentences twice or not in their order")]
+    #[case::repeated("[1, 2]", "[1, 1, 2]", "names sentences twice or not in their order")]
+    #[case::none(
+        "[1, 2]",
+        "[]",
+        "get.yaml:3: `answers` has level `rule` but names no sentence"
+    )]
+    #[case::one_left_out(
+        "[1, 2]",
+        "[1]",
+        "engine.sentences.yaml: Versioning, sentence 2: has neither"
+    )]
+    #[case::explained_too(
+        "[1, 2]",
+        "[1, 2, 3]",
+        "Versioning, sentence 3: has both a clause and an explanation"
+    )]
+    fn refuses_clauses_whose_sentences_are_not_there(
+        #[case] from: &str,
+        #[case] to: &str,
+        #[case] expected: &str,
+    ) {
+        let found = defects(&GOOD.replace(from, to));
+        assert!(
+            found.contains(expected),
+            "{to}: expected {expected:?}, got {found:?}"
+        );
+    }
+
+    #[rstest]
+    #[case::no_reason("reason: ''", "Versioning, sentence 3: needs either")]
+    #[case::reason_and_repetition(
+        "reason: r, repeats: {section: Versioning, sentence: 1}",
+        "sentence 3: needs either"
+    )]
+    #[case::repeats_itself(
+        "repeats: {section: Versioning, sentence: 3}",
+        "repeats a sentence that has no clause"
+    )]
+    #[case::repeats_another_section(
+        "repeats: {section: Version, sentence: 1}",
+        "repeats a sentence that has no clause"
+    )]
+    #[case::twice(
+        "reason: r}, {sentence: 3, reason: r",
+        "Versioning, sentence 3: is listed twice"
+    )]
+    #[case::behind_the_last(
+        "reason: r}, {sentence: 4, reason: r",
+        "Versioning, sentence 4: the section has only 3 sentences"
+    )]
+    #[case::unknown_field(
+        "because: r",
+        "engine.sentences.yaml: sections[29].without_clause[0]: unknown field"
+    )]
+    fn refuses_explanations_of_sentences_that_explain_nothing(
+        #[case] explained: &str,
+        #[case] expected: &str,
+    ) {
+        let found = defects_of(GOOD, &sentences(Document::Engine, explained));
+        assert!(
+            found.contains(expected),
+            "{explained}: expected {expected:?}, got {found:?}"
+        );
     }
 
     #[test]
-    fn refuses_explanations_of_sentences_that_explain_nothing() {
+    fn explanations_fit_the_sections_of_the_document() {
         let good = "repeats: {section: Versioning, sentence: 1}";
         assert_eq!(defects_of(GOOD, &sentences(Document::Engine, good)), "");
-        for (explained, expected) in [
-            ("reason: ''", "Versioning, sentence 3: needs either"),
-            (
-                "reason: r, repeats: {section: Versioning, sentence: 1}",
-                "sentence 3: needs either",
-            ),
-            (
-                "repeats: {section: Versioning, sentence: 3}",
-                "repeats a sentence that has no clause",
-            ),
-            (
-                "repeats: {section: Version, sentence: 1}",
-                "repeats a sentence that has no clause",
-            ),
-            (
-                "reason: r}, {sentence: 3, reason: r",
-                "Versioning, sentence 3: is listed twice",
-            ),
-            (
-                "reason: r}, {sentence: 4, reason: r",
-                "Versioning, sentence 4: the section has only 3 sentences",
-            ),
-            (
-                "because: r",
-                "engine.sentences.yaml: sections[29].without_clause[0]: unknown field",
-            ),
-        ] {
-            let found = defects_of(GOOD, &sentences(Document::Engine, explained));
-            assert!(
-                found.contains(expected),
-                "{explained}: expected {expected:?}, got {found:?}"
-            );
-        }
         let renamed = sentences(Document::Engine, "reason: r").replace("Limits\n", "Limit\n");
         assert!(defects_of(GOOD, &renamed).contains("the sections are not those of the engine"));
         assert!(defects_of(GOOD, "sections: []").contains("the sections are not those"));

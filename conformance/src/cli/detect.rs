@@ -273,19 +273,18 @@ fn line(
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn an_address_ends_before_the_api() {
-        for (url, expected) in [
-            ("http://a:1", "http://a:1"),
-            ("http://a:1/", "http://a:1"),
-            ("http://a:1/v1", "http://a:1"),
-            ("http://a:1/opa/v1/data/x", "http://a:1/opa"),
-            ("http://a:1/health", "http://a:1"),
-            ("http://v1/opa", "http://v1/opa"),
-        ] {
-            assert_eq!(api_base_url(url), expected);
-        }
+    #[rstest]
+    #[case::address("http://a:1", "http://a:1")]
+    #[case::slash("http://a:1/", "http://a:1")]
+    #[case::version("http://a:1/v1", "http://a:1")]
+    #[case::below_a_prefix("http://a:1/opa/v1/data/x", "http://a:1/opa")]
+    #[case::health("http://a:1/health", "http://a:1")]
+    #[case::host_named_like_a_version("http://v1/opa", "http://v1/opa")]
+    fn an_address_ends_before_the_api(#[case] url: &str, #[case] expected: &str) {
+        assert_eq!(api_base_url(url), expected);
     }
 }

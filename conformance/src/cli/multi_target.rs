@@ -223,17 +223,20 @@ fn run_silently(
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
+    #[rstest]
+    #[case::name("run.ndjson", "run.opa.ndjson")]
+    #[case::in_a_folder("out/run", "out/run.opa")]
+    #[case::dotted_folder("a.b/run.tar.gz", "a.b/run.tar.opa.gz")]
+    fn files_of_each_target_have_names_of_their_own(#[case] path: &str, #[case] expected: &str) {
+        assert_eq!(path_with_label(Path::new(path), "opa"), Path::new(expected));
+    }
+
     #[test]
-    fn files_of_each_target_have_names_of_their_own() {
-        for (path, expected) in [
-            ("run.ndjson", "run.opa.ndjson"),
-            ("out/run", "out/run.opa"),
-            ("a.b/run.tar.gz", "a.b/run.tar.opa.gz"),
-        ] {
-            assert_eq!(path_with_label(Path::new(path), "opa"), Path::new(expected));
-        }
+    fn labels_are_plain_and_apart() {
         let taken = ["opa".to_owned(), "opa-2".to_owned()];
         for (name, expected) in [("a/b c", "a-b-c"), ("opa", "opa-3")] {
             assert_eq!(label(name, &taken), expected);

@@ -168,23 +168,25 @@ fn embedded() -> Result<Target, Failed> {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn a_path_is_made_whole_and_a_name_is_left_to_the_search_path() {
-        for (path, is_absolute) in [
-            ("opa", false),
-            ("bin/opa", true),
-            ("../opa", true),
-            ("/bin/opa", true),
-        ] {
-            let located = located(Path::new(path));
-            assert_eq!(
-                Path::new(&located).is_absolute(),
-                is_absolute,
-                "{path}: {located}"
-            );
-            assert!(located.ends_with("opa"), "{path}: {located}");
-        }
+    #[rstest]
+    #[case::name("opa", false)]
+    #[case::below("bin/opa", true)]
+    #[case::above("../opa", true)]
+    #[case::absolute("/bin/opa", true)]
+    fn a_path_is_made_whole_and_a_name_is_left_to_the_search_path(
+        #[case] path: &str,
+        #[case] is_absolute: bool,
+    ) {
+        let located = located(Path::new(path));
+        assert_eq!(
+            Path::new(&located).is_absolute(),
+            is_absolute,
+            "{path}: {located}"
+        );
+        assert!(located.ends_with("opa"), "{path}: {located}");
     }
 }

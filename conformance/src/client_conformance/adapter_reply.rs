@@ -73,57 +73,42 @@ fn error(error: Option<&Value>) -> Result<AdapterReply, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rstest::rstest;
     use serde_json::json;
 
-    #[test]
-    fn an_answer_is_one_of_four() {
-        for (answer, read) in [
-            (json!({"value": null}), Ok(AdapterReply::Value(Value::Null))),
-            (
-                json!({"value": 1, "details": {"metrics": {}}}),
-                Ok(AdapterReply::Value(json!(1))),
-            ),
-            (json!({"undefined": true}), Ok(AdapterReply::Undefined)),
-            (
-                json!({"error": {"kind": "x"}}),
-                Ok(AdapterReply::Error(None)),
-            ),
-            (
-                json!({"error": {"status": 404}}),
-                Ok(AdapterReply::Error(Some(404))),
-            ),
-            (json!({"unsupported": true}), Ok(AdapterReply::Unsupported)),
-            (json!(true), Err("expected an object")),
-            (
-                json!({}),
-                Err("it needs exactly one of value, undefined, error, unsupported"),
-            ),
-            (
-                json!({"value": 1, "undefined": true}),
-                Err("it needs exactly one of value, undefined, error, unsupported"),
-            ),
-            (
-                json!({"value": 1, "result": 1}),
-                Err("it has a member `result`"),
-            ),
-            (
-                json!({"undefined": false}),
-                Err("`undefined` is always true"),
-            ),
-            (
-                json!({"error": "x"}),
-                Err("`error` is an object, which may be empty"),
-            ),
-            (
-                json!({"error": {"status": "404"}}),
-                Err("invalid `status` \"404\": expected a number"),
-            ),
-        ] {
-            assert_eq!(
-                AdapterReply::read(&answer),
-                read.map_err(str::to_owned),
-                "{answer}"
-            );
-        }
+    #[rstest]
+    #[case::value(json!({"value": null}), Ok(AdapterReply::Value(Value::Null)))]
+    #[case::value_and_details(
+        json!({"value": 1, "details": {"metrics": {}}}),
+        Ok(AdapterReply::Value(json!(1)))
+    )]
+    #[case::undefined(json!({"undefined": true}), Ok(AdapterReply::Undefined))]
+    #[case::error(json!({"error": {"kind": "x"}}), Ok(AdapterReply::Error(None)))]
+    #[case::error_with_status(
+        json!({"error": {"status": 404}}),
+        Ok(AdapterReply::Error(Some(404)))
+    )]
+    #[case::unsupported(json!({"unsupported": true}), Ok(AdapterReply::Unsupported))]
+    #[case::no_object(json!(true), Err("expected an object"))]
+    #[case::none_of_them(
+        json!({}),
+        Err("it needs exactly one of value, undefined, error, unsupported")
+    )]
+    #[case::two_of_them(
+        json!({"value": 1, "undefined": true}),
+        Err("it needs exactly one of value, undefined, error, unsupported")
+    )]
+    #[case::another_member(json!({"value": 1, "result": 1}), Err("it has a member `result`"))]
+    #[case::undefined_is_false(json!({"undefined": false}), Err("`undefined` is always true"))]
+    #[case::error_is_no_object(
+        json!({"error": "x"}),
+        Err("`error` is an object, which may be empty")
+    )]
+    #[case::status_is_no_number(
+        json!({"error": {"status": "404"}}),
+        Err("invalid `status` \"404\": expected a number")
+    )]
+    fn an_answer_is_one_of_four(#[case] answer: Value, #[case] read: Result<AdapterReply, &str>) {
+        assert_eq!(AdapterReply::read(&answer), read.map_err(str::to_owned));
     }
 }

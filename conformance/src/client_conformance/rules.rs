@@ -325,41 +325,40 @@ fn clauses(
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
     const RULE: &str = "topic: x\nrules:\n- id: a\n  clauses: [engine/v1/data/post/undefined-omits-result]\n  states: X.\n  steps: [{ask: {do: config}, result: undefined}]\n  broken-by: [{fault: b, breaks: Y., answer: [{status: 500}]}]\n";
 
+    #[rstest]
+    #[case::unknown_field("states:", "says:", "unknown field `says`")]
+    #[case::no_clause("post/undefined-omits", "post/x", "there is no clause")]
+    #[case::open_clause("undefined-omits-result", "body-without-input", "is open")]
+    #[case::result("result: undefined", "result: nothing", "unknown variant `nothing`")]
+    #[case::no_effect("[{status: 500}]", "[]", "no effect")]
+    #[case::habit("answer: [{status: 500}]", "habit: none", "unknown variant `none`")]
+    #[case::unknown_field_of_a_step(
+        "{do: config}",
+        "{do: config}, more: 1",
+        "unknown field `more`"
+    )]
+    #[case::unknown_field_of_the_file("topic: x", "title: x", "unknown field `title`")]
+    fn a_file_with_a_defect_is_refused_with_the_reason(
+        #[case] from: &str,
+        #[case] to: &str,
+        #[case] reason: &str,
+    ) {
+        let text = RULE.replace(from, to);
+        let refused = Rules::read(&[("engine/x", &text)])
+            .err()
+            .unwrap_or_default();
+        assert!(refused.contains(reason), "{to}: {refused}");
+    }
+
     #[test]
-    fn a_file_with_a_defect_is_refused_with_the_reason() {
+    fn ids_are_unique_and_of_the_document() {
         assert!(Rules::read(&[("engine/x", RULE)]).is_ok());
-        for (from, to, reason) in [
-            ("states:", "says:", "unknown field `says`"),
-            ("post/undefined-omits", "post/x", "there is no clause"),
-            ("undefined-omits-result", "body-without-input", "is open"),
-            (
-                "result: undefined",
-                "result: nothing",
-                "unknown variant `nothing`",
-            ),
-            ("[{status: 500}]", "[]", "no effect"),
-            (
-                "answer: [{status: 500}]",
-                "habit: none",
-                "unknown variant `none`",
-            ),
-            (
-                "{do: config}",
-                "{do: config}, more: 1",
-                "unknown field `more`",
-            ),
-            ("topic: x", "title: x", "unknown field `title`"),
-        ] {
-            let text = RULE.replace(from, to);
-            let refused = Rules::read(&[("engine/x", &text)])
-                .err()
-                .unwrap_or_default();
-            assert!(refused.contains(reason), "{to}: {refused}");
-        }
         let twice = RULE.replace(
             "rules:\n",
             &format!(

@@ -266,6 +266,8 @@ fn kind(value: Option<&Value>) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
     use crate::evidence::Payload;
 
@@ -278,61 +280,47 @@ mod tests {
         NormalizedResponse::of(&received, "opa", &Normalizer::new("c1", "engine/a/b"))
     }
 
-    #[test]
-    fn answers_differ_at_their_topmost_places() {
-        const JSON: &str = "application/json";
-        for (one, other, expected) in [
-            (
-                (200, JSON, "{}"),
-                (404, "text/plain", "x"),
-                "status: 200, 404",
-            ),
-            ((200, JSON, "{}"), (200, JSON, ""), "body: JSON, nothing"),
-            (
-                (200, JSON, "1"),
-                (200, "text/plain", "1"),
-                "media-type: application/json, text/plain",
-            ),
-            ((204, JSON, ""), (204, "text/plain", ""), ""),
-            (
-                (200, JSON, r#"{"w": {"a": 1}, "r": 1}"#),
-                (200, JSON, r#"{"r": 1}"#),
-                "/w: an object, absent",
-            ),
-            (
-                (200, JSON, r#"{"r": [{"a": 1, "n/m": "x"}, {"a": 2}]}"#),
-                (200, JSON, r#"{"r": [{"a": 1, "n/m": "y"}, {"a": "2"}]}"#),
-                r#"/r/*/n~1m: "x", "y"; /r/*/a: a number, a string"#,
-            ),
-            (
-                (200, JSON, "[1,2]"),
-                (200, JSON, "[2,1]"),
-                "body: [1,2], [2,1]",
-            ),
-            (
-                (200, JSON, "[1,2]"),
-                (200, JSON, "[1]"),
-                "body: a list of 2, a list of 1",
-            ),
-            (
-                (400, "a/b", "no"),
-                (400, "a/b", "never"),
-                r#"body: "no", "never""#,
-            ),
-            ((200, "a/b", "x\ny"), (200, "a/b", "x\nz"), ""),
-            (
-                (200, "application/vnd.opa.x+json", "{\"v\":\"1.2.3\"}"),
-                (200, "application/vnd.opa.x+json", "{\"v\":\"2.0.0\"}"),
-                "",
-            ),
-        ] {
-            let normalized = |(status, media_type, body)| answer(status, media_type, body);
-            let found = compare_answers(&[normalized(one), normalized(other)]);
-            let lines: Vec<String> = found
-                .iter()
-                .map(|difference| format!("{}: {}", difference.place, difference.values.join(", ")))
-                .collect();
-            assert_eq!(lines.join("; "), expected, "{one:?} {other:?}");
-        }
+    const JSON: &str = "application/json";
+
+    #[rstest]
+    #[case::status((200, JSON, "{}"), (404, "text/plain", "x"), "status: 200, 404")]
+    #[case::no_body((200, JSON, "{}"), (200, JSON, ""), "body: JSON, nothing")]
+    #[case::media_type(
+        (200, JSON, "1"),
+        (200, "text/plain", "1"),
+        "media-type: application/json, text/plain"
+    )]
+    #[case::media_type_of_no_body((204, JSON, ""), (204, "text/plain", ""), "")]
+    #[case::absent_member(
+        (200, JSON, r#"{"w": {"a": 1}, "r": 1}"#),
+        (200, JSON, r#"{"r": 1}"#),
+        "/w: an object, absent"
+    )]
+    #[case::members_of_items(
+        (200, JSON, r#"{"r": [{"a": 1, "n/m": "x"}, {"a": 2}]}"#),
+        (200, JSON, r#"{"r": [{"a": 1, "n/m": "y"}, {"a": "2"}]}"#),
+        r#"/r/*/n~1m: "x", "y"; /r/*/a: a number, a string"#
+    )]
+    #[case::order((200, JSON, "[1,2]"), (200, JSON, "[2,1]"), "body: [1,2], [2,1]")]
+    #[case::length((200, JSON, "[1,2]"), (200, JSON, "[1]"), "body: a list of 2, a list of 1")]
+    #[case::text((400, "a/b", "no"), (400, "a/b", "never"), r#"body: "no", "never""#)]
+    #[case::later_lines_of_a_text((200, "a/b", "x\ny"), (200, "a/b", "x\nz"), "")]
+    #[case::version(
+        (200, "application/vnd.opa.x+json", "{\"v\":\"1.2.3\"}"),
+        (200, "application/vnd.opa.x+json", "{\"v\":\"2.0.0\"}"),
+        ""
+    )]
+    fn answers_differ_at_their_topmost_places(
+        #[case] one: (u16, &str, &str),
+        #[case] other: (u16, &str, &str),
+        #[case] expected: &str,
+    ) {
+        let normalized = |(status, media_type, body)| answer(status, media_type, body);
+        let found = compare_answers(&[normalized(one), normalized(other)]);
+        let lines: Vec<String> = found
+            .iter()
+            .map(|difference| format!("{}: {}", difference.place, difference.values.join(", ")))
+            .collect();
+        assert_eq!(lines.join("; "), expected);
     }
 }

@@ -117,52 +117,43 @@ pub(super) fn wrong_protocol(answer: &Answer, tls: bool) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn errors_are_told_apart() {
-        for (error, tls, what) in [
-            (
-                "x: dns error: failed to lookup",
-                false,
-                "its name is not known",
-            ),
-            (
-                "tcp: Connection refused (os error 111)",
-                false,
-                "nothing listens there",
-            ),
-            ("no answer within 30 s", true, "it does not answer in time"),
-            (
-                "invalid peer certificate: Expired",
-                true,
-                "its certificate is not valid at this time",
-            ),
-            (
-                "invalid peer certificate: UnknownIssuer",
-                true,
-                "its certificate is not trusted",
-            ),
-            (
-                "invalid peer certificate: certificate not valid for name \"x\"",
-                true,
-                "its certificate is for another name",
-            ),
-            (
-                "received corrupt message of type InvalidContentType",
-                true,
-                "it does not speak TLS",
-            ),
-            (
-                "invalid HTTP version parsed",
-                false,
-                "it does not speak HTTP",
-            ),
-            ("something else", false, "no answer came"),
-        ] {
-            let finding = of(error, error, tls);
-            assert!(finding.what.starts_with(what), "{finding:?}");
-            assert!(finding.advice.is_some(), "{finding:?}");
-        }
+    #[rstest]
+    #[case::unknown_name("x: dns error: failed to lookup", false, "its name is not known")]
+    #[case::refused(
+        "tcp: Connection refused (os error 111)",
+        false,
+        "nothing listens there"
+    )]
+    #[case::time_out("no answer within 30 s", true, "it does not answer in time")]
+    #[case::expired(
+        "invalid peer certificate: Expired",
+        true,
+        "its certificate is not valid at this time"
+    )]
+    #[case::untrusted(
+        "invalid peer certificate: UnknownIssuer",
+        true,
+        "its certificate is not trusted"
+    )]
+    #[case::another_name(
+        "invalid peer certificate: certificate not valid for name \"x\"",
+        true,
+        "its certificate is for another name"
+    )]
+    #[case::no_tls(
+        "received corrupt message of type InvalidContentType",
+        true,
+        "it does not speak TLS"
+    )]
+    #[case::no_http("invalid HTTP version parsed", false, "it does not speak HTTP")]
+    #[case::anything_else("something else", false, "no answer came")]
+    fn errors_are_told_apart(#[case] error: &str, #[case] tls: bool, #[case] what: &str) {
+        let finding = of(error, error, tls);
+        assert!(finding.what.starts_with(what), "{finding:?}");
+        assert!(finding.advice.is_some(), "{finding:?}");
     }
 }

@@ -91,37 +91,32 @@ fn text_of(body: &Body) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
     use crate::scenario::*;
 
-    #[test]
-    fn what_both_define_is_in_the_way() {
+    #[rstest]
+    #[case::both_define_it(
+        "# theirs\npackage system # of ours\n\nimport rego.v1\ndefault main := 1\n",
+        "package system\nmain := {ns}",
+        Some("system.main")
+    )]
+    #[case::another_rule("package system\nother := 1", "package system\nmain := 1", None)]
+    #[case::another_package("package systems\nmain := 1", "package system\nmain := 1", None)]
+    #[case::namespace("package a.{ns}\nmain := 1", "package a\nmain := 1", None)]
+    #[case::no_module("no module", "package system\nmain := 1", None)]
+    fn what_both_define_is_in_the_way(
+        #[case] theirs: &str,
+        #[case] ours: &str,
+        #[case] expected: Option<&str>,
+    ) {
         let own = |text: &str| {
             let put = put("/v1/policies/{ns}");
             scenario().given(put.text("text/plain", text.to_owned()))
         };
-        for (theirs, ours, expected) in [
-            (
-                "# theirs\npackage system # of ours\n\nimport rego.v1\ndefault main := 1\n",
-                "package system\nmain := {ns}",
-                Some("system.main"),
-            ),
-            (
-                "package system\nother := 1",
-                "package system\nmain := 1",
-                None,
-            ),
-            (
-                "package systems\nmain := 1",
-                "package system\nmain := 1",
-                None,
-            ),
-            ("package a.{ns}\nmain := 1", "package a\nmain := 1", None),
-            ("no module", "package system\nmain := 1", None),
-        ] {
-            let modules: Vec<_> = module("theirs", theirs).into_iter().collect();
-            let found = in_the_way(&modules, &own(ours)).map(|(_, what)| what);
-            assert_eq!(found.as_deref(), expected, "{theirs}");
-        }
+        let modules: Vec<_> = module("theirs", theirs).into_iter().collect();
+        let found = in_the_way(&modules, &own(ours)).map(|(_, what)| what);
+        assert_eq!(found.as_deref(), expected);
     }
 }

@@ -44,21 +44,24 @@ impl<'de> Deserialize<'de> for Base64Text {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::Base64Text;
 
+    #[rstest]
+    #[case::command(r#""$(touch /tmp/x)""#)]
+    #[case::no_padding(r#""/2E""#)]
+    #[case::behind_the_padding(r#""/2E=;ls""#)]
+    #[case::line_feed(r#""/2E=\n""#)]
+    #[case::number("1")]
+    fn only_base64_is_read(#[case] text: &str) {
+        assert!(serde_json::from_str::<Base64Text>(text).is_err());
+    }
+
     #[test]
-    fn only_base64_is_read() -> Result<(), serde_json::Error> {
+    fn base64_is_read() -> Result<(), serde_json::Error> {
         let read: Base64Text = serde_json::from_str(r#""/2E=""#)?;
         assert_eq!(read.decode(), b"\xffa");
-        for text in [
-            r#""$(touch /tmp/x)""#,
-            r#""/2E""#,
-            r#""/2E=;ls""#,
-            r#""/2E=\n""#,
-            "1",
-        ] {
-            assert!(serde_json::from_str::<Base64Text>(text).is_err(), "{text}");
-        }
         Ok(())
     }
 }

@@ -404,24 +404,23 @@ impl TryFrom<Value> for Event {
 #[cfg(test)]
 #[expect(clippy::expect_used, reason = "a test fails by panicking")]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
     use crate::judge::verdict::{Difference, Failure, Reason};
 
-    #[test]
-    fn a_time_that_none_can_take_is_not_read() {
-        for (milliseconds, reads) in [
-            ("1.5", true),
-            ("0", true),
-            ("1e308", true),
-            ("1e309", false),
-            ("-1", false),
-        ] {
-            let line = format!(
-                r#"{{"event":"run-finished","run":"a","requests":1,"interrupted":false,"milliseconds":{milliseconds}}}"#
-            );
-            let read = serde_json::from_str::<Event>(&line);
-            assert_eq!(read.is_ok(), reads, "{milliseconds}: {read:?}");
-        }
+    #[rstest]
+    #[case::fraction("1.5", true)]
+    #[case::zero("0", true)]
+    #[case::large("1e308", true)]
+    #[case::too_large("1e309", false)]
+    #[case::negative("-1", false)]
+    fn a_time_that_none_can_take_is_not_read(#[case] milliseconds: &str, #[case] reads: bool) {
+        let line = format!(
+            r#"{{"event":"run-finished","run":"a","requests":1,"interrupted":false,"milliseconds":{milliseconds}}}"#
+        );
+        let read = serde_json::from_str::<Event>(&line);
+        assert_eq!(read.is_ok(), reads, "{milliseconds}: {read:?}");
     }
 
     #[test]

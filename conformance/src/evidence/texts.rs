@@ -31,36 +31,35 @@ fn is_id(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
     use serde_json::{Value, json};
 
     use super::super::{ChosenRule, RunStarted};
 
-    #[test]
-    fn times_and_ids_are_no_other_texts() {
+    #[rstest]
+    #[case::id("engine/v1/data/get-document", true)]
+    #[case::empty("", false)]
+    #[case::command("a\n::error::x", false)]
+    #[case::invisible("a\u{202e}b", false)]
+    #[case::quote("a\"b", false)]
+    fn ids_are_no_other_texts(#[case] id: &str, #[case] valid: bool) {
         let rule = |id: &str| json!({"rule": id, "level": "rule", "setup": null});
+        let read = serde_json::from_value::<ChosenRule>(rule(id));
+        assert_eq!(read.is_ok(), valid, "{id:?} {read:?}");
+    }
+
+    #[rstest]
+    #[case::time(json!("2026-12-01T10:00:00Z"), true)]
+    #[case::none(Value::Null, true)]
+    #[case::word(json!("yesterday"), false)]
+    #[case::invisible(json!("2026-12-01T10:00:00Z\u{202e}"), false)]
+    #[case::command(json!("::error::x"), false)]
+    fn times_are_no_other_texts(#[case] at: Value, #[case] valid: bool) {
         let started = |at: Value| {
             let target = json!({"name": "a", "control": null, "engine": null, "capabilities": []});
             json!({"run": "c", "suite": "0.1.0", "at": at, "target": target, "seed": 1, "chosen": []})
         };
-        for (id, valid) in [
-            ("engine/v1/data/get-document", true),
-            ("", false),
-            ("a\n::error::x", false),
-            ("a\u{202e}b", false),
-            ("a\"b", false),
-        ] {
-            let read = serde_json::from_value::<ChosenRule>(rule(id));
-            assert_eq!(read.is_ok(), valid, "{id:?} {read:?}");
-        }
-        for (at, valid) in [
-            (json!("2026-12-01T10:00:00Z"), true),
-            (Value::Null, true),
-            (json!("yesterday"), false),
-            (json!("2026-12-01T10:00:00Z\u{202e}"), false),
-            (json!("::error::x"), false),
-        ] {
-            let read = serde_json::from_value::<RunStarted>(started(at.clone()));
-            assert_eq!(read.is_ok(), valid, "{at} {read:?}");
-        }
+        let read = serde_json::from_value::<RunStarted>(started(at.clone()));
+        assert_eq!(read.is_ok(), valid, "{at} {read:?}");
     }
 }

@@ -35,55 +35,55 @@ fn words(words: &[Option<&str>]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn a_target_is_called_by_what_is_known_of_it() {
-        const ENGINE: Option<&str> = Some("http://127.0.0.1:8181");
-        const CONTROL: Option<&str> = Some("https://ocp.example");
-        for (name, product, version, control, engine, title) in [
-            ("opa", None, Some("1.22.0"), None, ENGINE, "opa 1.22.0"),
-            ("reference", None, None, None, None, "reference"),
-            (UNNAMED, None, None, None, None, "custom"),
-            (UNNAMED, None, None, None, ENGINE, "127.0.0.1:8181"),
-            (
-                UNNAMED,
-                None,
-                Some("2"),
-                None,
-                ENGINE,
-                "version 2 at 127.0.0.1:8181",
-            ),
-            (
-                UNNAMED,
-                Some("Acme"),
-                Some("2"),
-                None,
-                ENGINE,
-                "Acme 2 at 127.0.0.1:8181",
-            ),
-            (
-                UNNAMED,
-                None,
-                None,
-                CONTROL,
-                ENGINE,
-                "ocp.example and 127.0.0.1:8181",
-            ),
-            (UNNAMED, None, None, ENGINE, ENGINE, "127.0.0.1:8181"),
-        ] {
-            let owned = |text: Option<&str>| text.map(str::to_owned);
-            let target = TargetSummary {
-                name: name.to_owned(),
-                vendor: "engine".to_owned(),
-                control: owned(control),
-                engine: owned(engine),
-                capabilities: Vec::new(),
-                version: owned(version),
-                product: owned(product),
-                by_address: name == UNNAMED,
-            };
-            assert_eq!(target.title(), title);
-        }
+    const ENGINE: Option<&str> = Some("http://127.0.0.1:8181");
+    const CONTROL: Option<&str> = Some("https://ocp.example");
+
+    #[rstest]
+    #[case::name_and_version("opa", None, Some("1.22.0"), None, ENGINE, "opa 1.22.0")]
+    #[case::name("reference", None, None, None, None, "reference")]
+    #[case::nothing(UNNAMED, None, None, None, None, "custom")]
+    #[case::address(UNNAMED, None, None, None, ENGINE, "127.0.0.1:8181")]
+    #[case::version_and_address(
+        UNNAMED,
+        None,
+        Some("2"),
+        None,
+        ENGINE,
+        "version 2 at 127.0.0.1:8181"
+    )]
+    #[case::product(
+        UNNAMED,
+        Some("Acme"),
+        Some("2"),
+        None,
+        ENGINE,
+        "Acme 2 at 127.0.0.1:8181"
+    )]
+    #[case::both_addresses(UNNAMED, None, None, CONTROL, ENGINE, "ocp.example and 127.0.0.1:8181")]
+    #[case::one_address_for_both(UNNAMED, None, None, ENGINE, ENGINE, "127.0.0.1:8181")]
+    fn a_target_is_called_by_what_is_known_of_it(
+        #[case] name: &str,
+        #[case] product: Option<&str>,
+        #[case] version: Option<&str>,
+        #[case] control: Option<&str>,
+        #[case] engine: Option<&str>,
+        #[case] title: &str,
+    ) {
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        let target = TargetSummary {
+            name: name.to_owned(),
+            vendor: "engine".to_owned(),
+            control: owned(control),
+            engine: owned(engine),
+            capabilities: Vec::new(),
+            version: owned(version),
+            product: owned(product),
+            by_address: name == UNNAMED,
+        };
+        assert_eq!(target.title(), title);
     }
 }

@@ -208,34 +208,33 @@ impl Answer {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn of_markup_the_media_type_and_the_title_are_told() {
-        for (media_type, body, expected) in [
-            (
-                "text/html; charset=utf-8",
-                "<!DOCTYPE html>\n<html><head><TITLE lang=en>Not\n  found</TITLE></head>",
-                Some("text/html: Not found"),
-            ),
-            ("text/html", "<h1>Hello</h1>", Some("text/html")),
-            (
-                "application/xml",
-                "<?xml version='1.0'?><a/>",
-                Some("application/xml"),
-            ),
-            (
-                "",
-                " <p>\u{130}<title>x",
-                Some("markup without a media type"),
-            ),
-            ("text/html", "{}", None),
-            ("text/plain", "404 page not found", None),
-            ("application/json", "", None),
-        ] {
-            let headers = vec![("Content-Type".to_owned(), media_type.to_owned())];
-            let answer = Answer::new(501, headers, Bytes::from(body));
-            assert_eq!(answer.markup().as_deref(), expected, "{body}");
-        }
+    #[rstest]
+    #[case::title(
+        "text/html; charset=utf-8",
+        "<!DOCTYPE html>\n<html><head><TITLE lang=en>Not\n  found</TITLE></head>",
+        Some("text/html: Not found")
+    )]
+    #[case::no_title("text/html", "<h1>Hello</h1>", Some("text/html"))]
+    #[case::xml(
+        "application/xml",
+        "<?xml version='1.0'?><a/>",
+        Some("application/xml")
+    )]
+    #[case::no_media_type("", " <p>\u{130}<title>x", Some("markup without a media type"))]
+    #[case::json("text/html", "{}", None)]
+    #[case::text("text/plain", "404 page not found", None)]
+    #[case::no_body("application/json", "", None)]
+    fn of_markup_the_media_type_and_the_title_are_told(
+        #[case] media_type: &str,
+        #[case] body: &'static str,
+        #[case] expected: Option<&str>,
+    ) {
+        let headers = vec![("Content-Type".to_owned(), media_type.to_owned())];
+        let answer = Answer::new(501, headers, Bytes::from(body));
+        assert_eq!(answer.markup().as_deref(), expected);
     }
 }

@@ -109,47 +109,44 @@ mod tests {
     use super::*;
     use crate::http_client::wire::Outgoing;
     use bytes::Bytes;
+    use rstest::rstest;
 
-    #[test]
-    fn commands_repeat_what_was_sent() {
+    #[rstest]
+    #[case::secret_and_quote(
+        "PUT",
+        "/v1/data/a%20b",
+        vec![("authorization", "Bearer <redacted>")],
+        "it's",
+        "curl -i -X PUT -H 'authorization: Bearer '\"$CONFORMANCE_TOKEN\"'' \
+         --data-binary 'it'\\''s' 'http://127.0.0.1:1/v1/data/a%20b'"
+    )]
+    #[case::get("GET", "/a", vec![], "", "curl -i 'http://127.0.0.1:1/a'")]
+    #[case::body_like_a_file(
+        "POST",
+        "/a",
+        vec![],
+        "@file",
+        "echo QGZpbGU= | base64 -d | curl -i -X POST --data-binary @- 'http://127.0.0.1:1/a'"
+    )]
+    #[case::head("HEAD", "/../a", vec![], "", "curl -i -I --path-as-is 'http://127.0.0.1:1/../a'")]
+    fn commands_repeat_what_was_sent(
+        #[case] method: &str,
+        #[case] path: &str,
+        #[case] headers: Vec<(&str, &str)>,
+        #[case] body: &'static str,
+        #[case] expected: &str,
+    ) {
         let base = Base::parse("http://127.0.0.1:1").expect("an address");
-        let cases = [
-            (
-                "PUT",
-                "/v1/data/a%20b",
-                vec![("authorization", "Bearer <redacted>")],
-                "it's",
-                "curl -i -X PUT -H 'authorization: Bearer '\"$CONFORMANCE_TOKEN\"'' \
-                 --data-binary 'it'\\''s' 'http://127.0.0.1:1/v1/data/a%20b'",
-            ),
-            ("GET", "/a", vec![], "", "curl -i 'http://127.0.0.1:1/a'"),
-            (
-                "POST",
-                "/a",
-                vec![],
-                "@file",
-                "echo QGZpbGU= | base64 -d | curl -i -X POST --data-binary @- 'http://127.0.0.1:1/a'",
-            ),
-            (
-                "HEAD",
-                "/../a",
-                vec![],
-                "",
-                "curl -i -I --path-as-is 'http://127.0.0.1:1/../a'",
-            ),
-        ];
-        for (method, path, headers, body, expected) in cases {
-            let wire = Wire::Http(Outgoing {
-                method,
-                path: path.to_owned(),
-                headers: headers
-                    .iter()
-                    .map(|(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned()))
-                    .collect(),
-                body: Bytes::from(body),
-            });
-            assert_eq!(command(&base, &wire), expected);
-        }
+        let wire = Wire::Http(Outgoing {
+            method,
+            path: path.to_owned(),
+            headers: headers
+                .iter()
+                .map(|(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned()))
+                .collect(),
+            body: Bytes::from(body),
+        });
+        assert_eq!(command(&base, &wire), expected);
     }
 
     /// Command injection: hostile strings wherever evidence has strings.

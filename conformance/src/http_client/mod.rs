@@ -302,6 +302,8 @@ impl Connection {
 #[cfg(test)]
 #[expect(clippy::expect_used, reason = "a test fails by panicking")]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
     #[test]
@@ -357,18 +359,20 @@ mod tests {
         );
     }
 
-    #[test]
-    fn addresses_are_read_strictly() {
-        for (url, whole, loopback) in [
-            ("http://localhost:8181/", "http://localhost:8181", true),
-            ("https://[::1]:8443/api/", "https://[::1]:8443/api", true),
-            ("http://example.org", "http://example.org", false),
-        ] {
-            let base = Base::parse(url).expect(url);
-            assert_eq!((base.url.as_str(), base.is_loopback()), (whole, loopback));
-        }
-        for url in ["localhost:8181", "ftp://example.org", ""] {
-            assert!(Base::parse(url).is_err(), "{url}");
-        }
+    #[rstest]
+    #[case::loopback_name("http://localhost:8181/", "http://localhost:8181", true)]
+    #[case::loopback_address("https://[::1]:8443/api/", "https://[::1]:8443/api", true)]
+    #[case::remote("http://example.org", "http://example.org", false)]
+    fn addresses_are_read_strictly(#[case] url: &str, #[case] whole: &str, #[case] loopback: bool) {
+        let base = Base::parse(url).expect(url);
+        assert_eq!((base.url.as_str(), base.is_loopback()), (whole, loopback));
+    }
+
+    #[rstest]
+    #[case::no_scheme("localhost:8181")]
+    #[case::another_scheme("ftp://example.org")]
+    #[case::empty("")]
+    fn what_is_no_address_is_refused(#[case] url: &str) {
+        assert!(Base::parse(url).is_err());
     }
 }

@@ -106,32 +106,30 @@ impl<'a> Pagination<'a> {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn a_walk_ends_by_every_limit() {
-        for (what, page_bytes, cursor, pages, reason) in [
-            ("pages", 10, None, PAGES, "1000 pages, 0 MiB"),
-            ("bytes", 2 << 20, None, 32, "32 pages, 64 MiB"),
-            (
-                "one cursor",
-                10,
-                Some("c"),
-                2,
-                "leads back to the cursor \"c\"",
-            ),
-        ] {
-            let listings = Listings::default();
-            let mut walk = Pagination::start(&listings);
-            let mut ended = (0..).map(|page: usize| {
-                let next = cursor.map_or_else(|| page.to_string(), str::to_owned);
-                (page + 1, walk.advance(&next, page_bytes))
-            });
-            let found = ended.find_map(|(page, next)| Some((page, next.err()?)));
-            let (page, message) = found.unwrap_or_default();
-            assert_eq!(page, pages, "{what}: {message}");
-            assert!(message.contains(reason), "{what}: {message}");
-        }
+    #[rstest]
+    #[case::pages(10, None, PAGES, "1000 pages, 0 MiB")]
+    #[case::bytes(2 << 20, None, 32, "32 pages, 64 MiB")]
+    #[case::one_cursor(10, Some("c"), 2, "leads back to the cursor \"c\"")]
+    fn a_walk_ends_by_every_limit(
+        #[case] page_bytes: usize,
+        #[case] cursor: Option<&str>,
+        #[case] pages: usize,
+        #[case] reason: &str,
+    ) {
+        let listings = Listings::default();
+        let mut walk = Pagination::start(&listings);
+        let mut ended = (0..).map(|page: usize| {
+            let next = cursor.map_or_else(|| page.to_string(), str::to_owned);
+            (page + 1, walk.advance(&next, page_bytes))
+        });
+        let found = ended.find_map(|(page, next)| Some((page, next.err()?)));
+        let (page, message) = found.unwrap_or_default();
+        assert_eq!(page, pages, "{message}");
+        assert!(message.contains(reason), "{message}");
     }
 
     #[test]

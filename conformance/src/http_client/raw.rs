@@ -194,70 +194,67 @@ fn unchunk(mut rest: &[u8]) -> Result<Option<Bytes>, NoAnswer> {
     reason = "a test fails by panicking"
 )]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
+    #[rstest]
+    #[case::longer_than_its_length(
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhiX",
+        false,
+        false,
+        Some((200, "hi"))
+    )]
+    #[case::shorter_than_its_length(
+        "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nhi",
+        false,
+        false,
+        None
+    )]
+    #[case::answer_to_head(
+        "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n",
+        true,
+        false,
+        Some((200, ""))
+    )]
+    #[case::no_content("HTTP/1.1 204 No Content\r\n\r\n", false, false, Some((204, "")))]
+    #[case::open_end("HTTP/1.1 200 OK\r\n\r\nto the end", false, false, None)]
+    #[case::closed_end("HTTP/1.1 200 OK\r\n\r\nto the end", false, true, Some((200, "to the end")))]
+    #[case::continue_first(
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 400 Bad\r\nContent-Length: 1\r\n\r\nx",
+        false,
+        false,
+        Some((400, "x"))
+    )]
+    #[case::chunked(
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n1;x=y\r\n!\r\n0\r\n\r\n",
+        false,
+        false,
+        Some((200, "hi!"))
+    )]
+    #[case::open_chunks(
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n",
+        false,
+        false,
+        None
+    )]
+    #[case::open_status_line("HTTP/1.1 200", false, false, None)]
+    fn answers_are_read_in_every_framing(
+        #[case] text: &str,
+        #[case] head: bool,
+        #[case] ended: bool,
+        #[case] expected: Option<(u16, &str)>,
+    ) {
+        let answer = parse(text.as_bytes(), head, ended).expect(text);
+        let found = answer
+            .as_ref()
+            .map(|answer| (answer.status, answer.text().into_owned()));
+        let expected = expected.map(|(status, body)| (status, body.to_owned()));
+        assert_eq!(found, expected);
+    }
+
     #[test]
-    fn answers_are_read_in_every_framing() {
-        let cases: &[(&str, bool, bool, Option<(u16, &str)>)] = &[
-            (
-                "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhiX",
-                false,
-                false,
-                Some((200, "hi")),
-            ),
-            (
-                "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nhi",
-                false,
-                false,
-                None,
-            ),
-            (
-                "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n",
-                true,
-                false,
-                Some((200, "")),
-            ),
-            (
-                "HTTP/1.1 204 No Content\r\n\r\n",
-                false,
-                false,
-                Some((204, "")),
-            ),
-            ("HTTP/1.1 200 OK\r\n\r\nto the end", false, false, None),
-            (
-                "HTTP/1.1 200 OK\r\n\r\nto the end",
-                false,
-                true,
-                Some((200, "to the end")),
-            ),
-            (
-                "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 400 Bad\r\nContent-Length: 1\r\n\r\nx",
-                false,
-                false,
-                Some((400, "x")),
-            ),
-            (
-                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n1;x=y\r\n!\r\n0\r\n\r\n",
-                false,
-                false,
-                Some((200, "hi!")),
-            ),
-            (
-                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n",
-                false,
-                false,
-                None,
-            ),
-            ("HTTP/1.1 200", false, false, None),
-        ];
-        for (text, head, ended, expected) in cases {
-            let answer = parse(text.as_bytes(), *head, *ended).expect(text);
-            let found = answer
-                .as_ref()
-                .map(|answer| (answer.status, answer.text().into_owned()));
-            let expected = expected.map(|(status, body)| (status, body.to_owned()));
-            assert_eq!(found, expected, "{text}");
-        }
+    fn what_is_no_http_is_refused() {
         assert!(parse(b"SSH-2.0-x\r\n", false, false).is_err());
     }
 }

@@ -154,52 +154,83 @@ fn bearer(secret: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn a_mark_stands_for_one_word() {
-        for (redacted, text, expected) in [
-            ("a <redacted> b", "a 0123456789 b", true),
-            ("<redacted>/b", "0123456789/b", true),
-            ("a.<redacted>", "a.0123456789", true),
-            ("<redacted>,<redacted>!", "0123456789,abcdefghij!", true),
-            // Nothing is redacted, or something else differs.
-            ("a 0123456789", "a 0123456789", false),
-            ("b <redacted>", "a 0123456789", false),
-            ("a <redacted>!", "a 0123456789", false),
-            // The whole string, a short word, and more than one word.
-            ("<redacted>", "0123456789", false),
-            ("a <redacted>", "a 0123456", false),
-            ("a <redacted>", "a 01234 56789", false),
-            ("{<redacted>}", "{\"a\":\"0123456789\"}", false),
-            ("a<redacted><redacted>", "a0123456789abcdefghij", false),
-            // A secret is redacted everywhere.
-            ("0123456789 <redacted>", "0123456789 0123456789", false),
-        ] {
-            assert_eq!(is_redacted(redacted, text), expected, "{redacted}: {text}");
-        }
+    #[rstest]
+    #[case("a <redacted> b", "a 0123456789 b", true)]
+    #[case("<redacted>/b", "0123456789/b", true)]
+    #[case("a.<redacted>", "a.0123456789", true)]
+    #[case("<redacted>,<redacted>!", "0123456789,abcdefghij!", true)]
+    // Nothing is redacted, or something else differs.
+    #[case("a 0123456789", "a 0123456789", false)]
+    #[case("b <redacted>", "a 0123456789", false)]
+    #[case("a <redacted>!", "a 0123456789", false)]
+    // The whole string, a short word, and more than one word.
+    #[case("<redacted>", "0123456789", false)]
+    #[case("a <redacted>", "a 0123456", false)]
+    #[case("a <redacted>", "a 01234 56789", false)]
+    #[case("{<redacted>}", "{\"a\":\"0123456789\"}", false)]
+    #[case("a<redacted><redacted>", "a0123456789abcdefghij", false)]
+    // A secret is redacted everywhere.
+    #[case("0123456789 <redacted>", "0123456789 0123456789", false)]
+    fn a_mark_stands_for_one_word(
+        #[case] redacted: &str,
+        #[case] text: &str,
+        #[case] expected: bool,
+    ) {
+        assert_eq!(is_redacted(redacted, text), expected);
     }
 
-    #[test]
-    fn secrets_leave_no_trace() {
+    #[rstest]
+    #[case::longest_secret("a key-of-admin b", "a <redacted> b")]
+    #[case::whole_text("key", "<redacted>")]
+    #[case::header_value("at 0123456789", "at <redacted>")]
+    #[case::short_header_value("a", "a")]
+    #[case::within_a_path("/v1/data/monkey/key", "/v1/data/monkey/key")]
+    #[case::within_a_command(
+        "curl -H 'Authorization: Bearer key'",
+        "curl -H 'Authorization: Bearer <redacted>'"
+    )]
+    fn secrets_leave_no_trace(#[case] text: &str, #[case] expected: &str) {
         let redactor = Redactor::default()
             .secret("key")
             .secret("key-of-admin")
             .header("X-Api-Key", "0123456789")
             .header("X-Short", "a");
-        for (text, expected) in [
-            ("a key-of-admin b", "a <redacted> b"),
-            ("key", "<redacted>"),
-            ("at 0123456789", "at <redacted>"),
-            ("a", "a"),
-            ("/v1/data/monkey/key", "/v1/data/monkey/key"),
-            (
-                "curl -H 'Authorization: Bearer key'",
-                "curl -H 'Authorization: Bearer <redacted>'",
-            ),
-        ] {
-            assert_eq!(redactor.text(text), expected);
-        }
+        assert_eq!(redactor.text(text), expected);
+    }
+
+    #[rstest]
+    #[case::bearer("Authorization", "Bearer other", "Bearer <redacted>")]
+    #[case::authorization("Authorization", "other", "<redacted>")]
+    #[case::cookie("Set-Cookie", "session=1; Path=/", "<redacted>")]
+    #[case::secret_header("x-api-key", "whatever", "<redacted>")]
+    #[case::short_secret_header("X-SHORT", "a", "<redacted>")]
+    #[case::secret("Accept", "key", "<redacted>")]
+    #[case::within_a_word("Accept", "monkey", "monkey")]
+    #[case::nothing_secret("Accept", "text/plain", "text/plain")]
+    fn secrets_of_headers_leave_no_trace(
+        #[case] name: &str,
+        #[case] value: &str,
+        #[case] expected: &str,
+    ) {
+        let redactor = Redactor::default()
+            .secret("key")
+            .secret("key-of-admin")
+            .header("X-Api-Key", "0123456789")
+            .header("X-Short", "a");
+        assert_eq!(redactor.header_value(name, value), expected);
+    }
+
+    #[test]
+    fn secrets_of_raw_requests_leave_no_trace() {
+        let redactor = Redactor::default()
+            .secret("key")
+            .secret("key-of-admin")
+            .header("X-Api-Key", "0123456789")
+            .header("X-Short", "a");
         let raw = redactor.raw(
             "GET / HTTP/1.1\r\nX-Short: a\r\nAuthorization: Bearer key\r\nAccept: a\r\n\r\nX-Short: a",
         );
@@ -208,18 +239,6 @@ mod tests {
             "GET / HTTP/1.1\r\nX-Short: <redacted>\r\nAuthorization: Bearer <redacted>\r\n\
              Accept: a\r\n\r\nX-Short: a"
         );
-        for (name, value, expected) in [
-            ("Authorization", "Bearer other", "Bearer <redacted>"),
-            ("Authorization", "other", "<redacted>"),
-            ("Set-Cookie", "session=1; Path=/", "<redacted>"),
-            ("x-api-key", "whatever", "<redacted>"),
-            ("X-SHORT", "a", "<redacted>"),
-            ("Accept", "key", "<redacted>"),
-            ("Accept", "monkey", "monkey"),
-            ("Accept", "text/plain", "text/plain"),
-        ] {
-            assert_eq!(redactor.header_value(name, value), expected, "{name}");
-        }
         assert_eq!(format!("{redactor:?}"), "Redactor(3 secrets)");
     }
 }

@@ -128,6 +128,7 @@ impl rustls::client::danger::ServerCertVerifier for Verifier {
 #[cfg(test)]
 #[expect(clippy::expect_used, reason = "a test fails by panicking")]
 pub(super) mod tests {
+    use rstest::rstest;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
     use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
@@ -208,22 +209,19 @@ pub(super) mod tests {
         }
     }
 
-    #[test]
-    fn what_is_no_certificate_is_refused() {
-        for pem in [
-            "",
-            "x",
-            "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n",
-        ] {
-            let connection = Connection {
-                cacert: Some(pem.as_bytes().to_vec()),
-                ..Connection::default()
-            };
-            let refused = config(&connection);
-            assert!(
-                matches!(refused, Err(ConnectionError::Certificates(_))),
-                "{pem}: {refused:?}"
-            );
-        }
+    #[rstest]
+    #[case::empty("")]
+    #[case::no_pem("x")]
+    #[case::no_base64("-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n")]
+    fn what_is_no_certificate_is_refused(#[case] pem: &str) {
+        let connection = Connection {
+            cacert: Some(pem.as_bytes().to_vec()),
+            ..Connection::default()
+        };
+        let refused = config(&connection);
+        assert!(
+            matches!(refused, Err(ConnectionError::Certificates(_))),
+            "{refused:?}"
+        );
     }
 }

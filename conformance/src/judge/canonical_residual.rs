@@ -251,24 +251,22 @@ fn number_variables(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
     use serde_json::json;
 
     use super::{matches, text};
 
-    #[test]
-    fn conditions_are_like_as_many_texts() {
+    #[rstest]
+    #[case::text_and_glob(vec!["1 == a", "*helper*"], true)]
+    #[case::another_order(vec!["*helper*", "1 == a"], true)]
+    #[case::two_globs(vec!["1 == a", "* with b as 2"], true)]
+    #[case::another_text(vec!["1 == a", "*other*"], false)]
+    #[case::too_few(vec!["1 == a"], false)]
+    #[case::one_twice(vec!["*helper*", "*helper*"], false)]
+    #[case::too_many(vec!["1 == a", "*helper*", "*"], false)]
+    fn conditions_are_like_as_many_texts(#[case] texts: Vec<&str>, #[case] expected: bool) {
         let conditions = ["1 == a".to_owned(), "data.x.helper with b as 2".to_owned()];
-        for (texts, expected) in [
-            (vec!["1 == a", "*helper*"], true),
-            (vec!["*helper*", "1 == a"], true),
-            (vec!["1 == a", "* with b as 2"], true),
-            (vec!["1 == a", "*other*"], false),
-            (vec!["1 == a"], false),
-            (vec!["*helper*", "*helper*"], false),
-            (vec!["1 == a", "*helper*", "*"], false),
-        ] {
-            assert_eq!(matches(&conditions, &texts), expected, "{texts:?}");
-        }
+        assert_eq!(matches(&conditions, &texts), expected);
     }
 
     #[test]

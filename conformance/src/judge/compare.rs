@@ -111,64 +111,66 @@ fn difference(path: &str, expected: &str, got: &str) -> Difference {
 #[cfg(test)]
 #[expect(clippy::type_complexity, reason = "a table of cases")]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn differences_name_the_place() {
-        let cases: &[(&str, &str, &[(usize, &str, &str, &str)])] = &[
-            ("GET /a\n  status = 200\n", "GET /a\n  status = 200\n", &[]),
-            (
-                "GET /a\n  status = 200\n",
-                "GET /a\n  status = 404\n",
-                &[(0, "status", "200", "404")],
-            ),
-            (
-                "given PUT /a 1\nGET /a\n  /result = {\"a\":[1,2,{\"b/c\":1.0}],\"d\":1}\n",
-                "given PUT /a 1\nGET /a\n  /result = {\"a\":[1,3,{\"b/c\":1}],\"e\":1}\n",
-                &[
-                    (1, "/result/a/1", "2", "3"),
-                    (1, "/result/a/2/b~1c", "1.0", "1"),
-                    (1, "/result/d", "1", "<absent>"),
-                    (1, "/result/e", "<absent>", "1"),
-                ],
-            ),
-            (
-                "GET /a\n  names /result = [\"<ns>-a\",\"<ns>-b\"]\n",
-                "GET /a\n  names /result = [\"<ns>-a\"]\n",
-                &[(0, "names /result/1", "\"<ns>-b\"", "<absent>")],
-            ),
-            (
-                "GET /a\n  /result = <string>\n",
-                "GET /a\n  /result = 1\n",
-                &[(0, "/result", "<string>", "1")],
-            ),
-            (
-                "GET /a\n  status = 200\n",
-                "GET /b\n  text = \"x\"\n",
-                &[
-                    (0, "request", "GET /a", "GET /b"),
-                    (0, "fact", "status = 200", "text = \"x\""),
-                ],
-            ),
-            (
-                "GET /a\n  status = 200\nGET /b\n  status = 200\n",
-                "GET /a\n  status = 200\n",
-                &[
-                    (1, "request", "GET /b", ""),
-                    (1, "fact", "status = 200", ""),
-                ],
-            ),
-        ];
-        for (expected, got, differences) in cases {
-            let found: Vec<_> = compare(&Transcript::parse(expected), &Transcript::parse(got))
-                .into_iter()
-                .flat_map(|(step, found)| found.into_iter().map(move |one| (step, one)))
-                .collect();
-            let expected_differences: Vec<_> = differences
-                .iter()
-                .map(|(step, path, expected, got)| (*step, difference(path, expected, got)))
-                .collect();
-            assert_eq!(found, expected_differences, "{expected} against {got}");
-        }
+    #[rstest]
+    #[case::same("GET /a\n  status = 200\n", "GET /a\n  status = 200\n", &[])]
+    #[case::status(
+        "GET /a\n  status = 200\n",
+        "GET /a\n  status = 404\n",
+        &[(0, "status", "200", "404")]
+    )]
+    #[case::json(
+        "given PUT /a 1\nGET /a\n  /result = {\"a\":[1,2,{\"b/c\":1.0}],\"d\":1}\n",
+        "given PUT /a 1\nGET /a\n  /result = {\"a\":[1,3,{\"b/c\":1}],\"e\":1}\n",
+        &[
+            (1, "/result/a/1", "2", "3"),
+            (1, "/result/a/2/b~1c", "1.0", "1"),
+            (1, "/result/d", "1", "<absent>"),
+            (1, "/result/e", "<absent>", "1"),
+        ]
+    )]
+    #[case::names(
+        "GET /a\n  names /result = [\"<ns>-a\",\"<ns>-b\"]\n",
+        "GET /a\n  names /result = [\"<ns>-a\"]\n",
+        &[(0, "names /result/1", "\"<ns>-b\"", "<absent>")]
+    )]
+    #[case::kind(
+        "GET /a\n  /result = <string>\n",
+        "GET /a\n  /result = 1\n",
+        &[(0, "/result", "<string>", "1")]
+    )]
+    #[case::request(
+        "GET /a\n  status = 200\n",
+        "GET /b\n  text = \"x\"\n",
+        &[
+            (0, "request", "GET /a", "GET /b"),
+            (0, "fact", "status = 200", "text = \"x\""),
+        ]
+    )]
+    #[case::missing_request(
+        "GET /a\n  status = 200\nGET /b\n  status = 200\n",
+        "GET /a\n  status = 200\n",
+        &[
+            (1, "request", "GET /b", ""),
+            (1, "fact", "status = 200", ""),
+        ]
+    )]
+    fn differences_name_the_place(
+        #[case] expected: &str,
+        #[case] got: &str,
+        #[case] differences: &[(usize, &str, &str, &str)],
+    ) {
+        let found: Vec<_> = compare(&Transcript::parse(expected), &Transcript::parse(got))
+            .into_iter()
+            .flat_map(|(step, found)| found.into_iter().map(move |one| (step, one)))
+            .collect();
+        let expected_differences: Vec<_> = differences
+            .iter()
+            .map(|(step, path, expected, got)| (*step, difference(path, expected, got)))
+            .collect();
+        assert_eq!(found, expected_differences);
     }
 }

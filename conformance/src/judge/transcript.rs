@@ -242,87 +242,79 @@ pub(crate) fn snapshot_text(file: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
     use crate::scenario::*;
 
-    #[test]
-    fn requests_are_named_with_their_placeholders() {
-        let cases = [
-            (
-                put("/v1/data/{ns}/a").json(json!({"b": "{ns}-{next}", "a": 1})),
-                "PUT /v1/data/<ns>/a\n{\"a\":1,\"b\":\"<ns>-<next>\"}",
-            ),
-            (
-                put("/v1/data/{ns}/{i}").json(json!(1)).times(3),
-                "PUT /v1/data/<ns>/<i> 3 times\n1",
-            ),
-            (
-                get("/v1/bundles?cursor={next}")
-                    .role("viewer")
-                    .header("X", "{ns}"),
-                "GET /v1/bundles?cursor=<next> as viewer\nX: <ns>",
-            ),
-            (
-                put("/v1/policies/{ns}")
-                    .text("text/plain", "package {x}\n")
-                    .anonymous(),
-                "PUT /v1/policies/<ns> anonymous\nContent-Type: text/plain\n\"package {x}\\n\"",
-            ),
-            (
-                put("/x")
-                    .header("content-type", "a/b")
-                    .text("text/plain", "x")
-                    .gzip(),
-                "PUT /x\ncontent-type: a/b\ngzip \"x\"",
-            ),
-            (
-                get("/v1/bundles").authorization("Basic {token}"),
-                "GET /v1/bundles with \"Basic <token>\"",
-            ),
-            (walk("/v1/bundles"), "GET /v1/bundles to the last page"),
-            (
-                mock(put("/shelf/a").json(json!("held"))),
-                "depot PUT /shelf/a\n\"held\"",
-            ),
-            (engine(get("/v1/data/{ns}")), "engine GET /v1/data/<ns>"),
-            (
-                get("/x").until([
-                    Check::Status(200),
-                    Check::Equals("/{ns}".into(), json!("{ns}")),
-                ]),
-                "GET /x until status is 200 and /<ns> is \"<ns>\"",
-            ),
-            (
-                raw("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n"),
-                r#"raw "GET / HTTP/1.1\r\nHost: <host>\r\n\r\n""#,
-            ),
-            (
-                Step {
-                    given: true,
-                    ..put("/v1/data/{ns}").json(json!([1]))
-                },
-                "given PUT /v1/data/<ns> [1]",
-            ),
-            (
-                Step {
-                    given: true,
-                    ..get("/v1/data/{ns}").shows([Check::Equals("/result".into(), json!([1]))])
-                },
-                "given GET /v1/data/<ns> shows /result is [1]",
-            ),
-            (
-                post("/x").json(json!("x".repeat(500))),
-                "POST /x\n<502 bytes>",
-            ),
-        ];
+    #[rstest]
+    #[case::json(
+        put("/v1/data/{ns}/a").json(json!({"b": "{ns}-{next}", "a": 1})),
+        "PUT /v1/data/<ns>/a\n{\"a\":1,\"b\":\"<ns>-<next>\"}"
+    )]
+    #[case::times(
+        put("/v1/data/{ns}/{i}").json(json!(1)).times(3),
+        "PUT /v1/data/<ns>/<i> 3 times\n1"
+    )]
+    #[case::role(
+        get("/v1/bundles?cursor={next}")
+            .role("viewer")
+            .header("X", "{ns}"),
+        "GET /v1/bundles?cursor=<next> as viewer\nX: <ns>"
+    )]
+    #[case::text(
+        put("/v1/policies/{ns}")
+            .text("text/plain", "package {x}\n")
+            .anonymous(),
+        "PUT /v1/policies/<ns> anonymous\nContent-Type: text/plain\n\"package {x}\\n\""
+    )]
+    #[case::gzip(
+        put("/x")
+            .header("content-type", "a/b")
+            .text("text/plain", "x")
+            .gzip(),
+        "PUT /x\ncontent-type: a/b\ngzip \"x\""
+    )]
+    #[case::authorization(
+        get("/v1/bundles").authorization("Basic {token}"),
+        "GET /v1/bundles with \"Basic <token>\""
+    )]
+    #[case::walk(walk("/v1/bundles"), "GET /v1/bundles to the last page")]
+    #[case::depot(mock(put("/shelf/a").json(json!("held"))), "depot PUT /shelf/a\n\"held\"")]
+    #[case::engine(engine(get("/v1/data/{ns}")), "engine GET /v1/data/<ns>")]
+    #[case::until(
+        get("/x").until([
+            Check::Status(200),
+            Check::Equals("/{ns}".into(), json!("{ns}")),
+        ]),
+        "GET /x until status is 200 and /<ns> is \"<ns>\""
+    )]
+    #[case::raw(
+        raw("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n"),
+        r#"raw "GET / HTTP/1.1\r\nHost: <host>\r\n\r\n""#
+    )]
+    #[case::given(
+        Step {
+            given: true,
+            ..put("/v1/data/{ns}").json(json!([1]))
+        },
+        "given PUT /v1/data/<ns> [1]"
+    )]
+    #[case::given_shows(
+        Step {
+            given: true,
+            ..get("/v1/data/{ns}").shows([Check::Equals("/result".into(), json!([1]))])
+        },
+        "given GET /v1/data/<ns> shows /result is [1]"
+    )]
+    #[case::long_body(post("/x").json(json!("x".repeat(500))), "POST /x\n<502 bytes>")]
+    fn requests_are_named_with_their_placeholders(#[case] step: Step, #[case] text: &str) {
         let mut scenario = scenario();
         scenario
             .steps
             .push(get("/").capture("next", "/next_cursor"));
         let namer = Namer::new(&scenario);
-        for (step, text) in cases {
-            assert_eq!(namer.request(&step), text);
-        }
+        assert_eq!(namer.request(&step), text);
     }
 
     #[test]
@@ -342,17 +334,14 @@ mod tests {
         );
     }
 
-    #[test]
-    fn snapshots_are_read_without_their_front_matter() {
-        for (file, text) in [
-            (
-                "---\nsource: tests/x.rs\n---\nGET /\n  status = 200\n",
-                "GET /\n  status = 200\n",
-            ),
-            ("GET /\n", "GET /\n"),
-            ("---\nsource: x\n---\nGET /", "GET /\n"),
-        ] {
-            assert_eq!(snapshot_text(file), text);
-        }
+    #[rstest]
+    #[case::front_matter(
+        "---\nsource: tests/x.rs\n---\nGET /\n  status = 200\n",
+        "GET /\n  status = 200\n"
+    )]
+    #[case::no_front_matter("GET /\n", "GET /\n")]
+    #[case::no_final_line_feed("---\nsource: x\n---\nGET /", "GET /\n")]
+    fn snapshots_are_read_without_their_front_matter(#[case] file: &str, #[case] text: &str) {
+        assert_eq!(snapshot_text(file), text);
     }
 }

@@ -104,43 +104,55 @@ impl Versions {
 #[cfg(test)]
 #[expect(clippy::expect_used, reason = "a test fails by panicking")]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn ranges_compare_numbers() {
-        for (range, version, within) in [
-            ("1.6", "1.6", true),
-            ("1.6", "v1.6.3", true),
-            ("=1.6", "1.60", false),
-            ("1.6.0", "1.6", true),
-            (">=1.6, <1.13", "1.12.9", true),
-            (">=1.6, <1.13", "1.13.0", false),
-            (">=1.6, <1.13", "1.5", false),
-            (">1.6", "1.6.0", false),
-            (">1.6", "1.6.1", true),
-            ("<=1.6", "1.6.0-dev", true),
-            ("<=1.6", "1.6.1", false),
-            ("1", "1.99.3", true),
-            ("v1.6.3-dev", "1.6.3", true),
-            ("1.6.3", "1.6.4", false),
-            ("=01.6", "1.6.0.4", true),
-            ("<0.70", "0.70.0+build", false),
-        ] {
-            let versions = Versions::try_from(range.to_owned()).expect(range);
-            let version = super::version(version).expect(version);
-            assert_eq!(versions.contain(&version), within, "{range}: {version:?}");
-        }
+    #[rstest]
+    #[case("1.6", "1.6", true)]
+    #[case("1.6", "v1.6.3", true)]
+    #[case("=1.6", "1.60", false)]
+    #[case("1.6.0", "1.6", true)]
+    #[case(">=1.6, <1.13", "1.12.9", true)]
+    #[case(">=1.6, <1.13", "1.13.0", false)]
+    #[case(">=1.6, <1.13", "1.5", false)]
+    #[case(">1.6", "1.6.0", false)]
+    #[case(">1.6", "1.6.1", true)]
+    #[case("<=1.6", "1.6.0-dev", true)]
+    #[case("<=1.6", "1.6.1", false)]
+    #[case("1", "1.99.3", true)]
+    #[case("v1.6.3-dev", "1.6.3", true)]
+    #[case("1.6.3", "1.6.4", false)]
+    #[case("=01.6", "1.6.0.4", true)]
+    #[case("<0.70", "0.70.0+build", false)]
+    fn ranges_compare_numbers(#[case] range: &str, #[case] version: &str, #[case] within: bool) {
+        let versions = Versions::try_from(range.to_owned()).expect(range);
+        let version = super::version(version).expect(version);
+        assert_eq!(versions.contain(&version), within);
     }
 
-    #[test]
-    fn what_is_no_version_is_refused() {
-        for text in [
-            "", "latest", ">=", "1.x", "1.6,", "1..2", "^1.6", "~1.6", "*", "1.*", "1.6 1.7",
-        ] {
-            assert!(Versions::try_from(text.to_owned()).is_err(), "{text}");
-        }
-        for text in ["", "latest", "-1", "v"] {
-            assert_eq!(version(text), None, "{text}");
-        }
+    #[rstest]
+    #[case("")]
+    #[case("latest")]
+    #[case(">=")]
+    #[case("1.x")]
+    #[case("1.6,")]
+    #[case("1..2")]
+    #[case("^1.6")]
+    #[case("~1.6")]
+    #[case("*")]
+    #[case("1.*")]
+    #[case("1.6 1.7")]
+    fn what_is_no_range_is_refused(#[case] text: &str) {
+        assert!(Versions::try_from(text.to_owned()).is_err());
+    }
+
+    #[rstest]
+    #[case("")]
+    #[case("latest")]
+    #[case("-1")]
+    #[case("v")]
+    fn what_is_no_version_is_refused(#[case] text: &str) {
+        assert_eq!(version(text), None);
     }
 }

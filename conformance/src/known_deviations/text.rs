@@ -155,6 +155,8 @@ fn close_gap(gap: &str, rest: usize, before: Option<bool>, after: Option<bool>) 
 #[cfg(test)]
 #[expect(clippy::expect_used, reason = "a test fails by panicking")]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
     use crate::catalogue::Level;
     use crate::judge::verdict::Difference;
@@ -180,38 +182,35 @@ mod tests {
         assert_eq!(found.expect("a list"), format!("{section}{two}"));
     }
 
-    #[test]
-    fn entries_go_however_they_are_written() {
-        for (text, expected) in [
-            (
-                "deviation = [{ rule = 'a', reason = 'r' }, { rule = 'b', reason = 'r' }]\n",
-                "deviation = [{ rule = 'b', reason = 'r' }]\n",
-            ),
-            (
-                "deviation = [\n  # The first.\n  { rule = 'a', reason = 'r' }, # one\n  # The \
-                 second.\n  { rule = 'b', reason = 'r' }, # two\n]\n",
-                "deviation = [\n  # The second.\n  { rule = 'b', reason = 'r' }, # two\n]\n",
-            ),
-            (
-                "[[deviation]]\nrule = 'a'\nreason = '''\n[[deviation]]\n'''\n",
-                "\n",
-            ),
-            (
-                "[[ deviation ]]\nrule = 'a'\nreason = 'r'\n[deviation.when]\ntarget = 'x'\n\n\
-                 # Two.\n[[ deviation ]] # 2\nrule = 'b'\nreason = 'r'\n",
-                "# Two.\n[[ deviation ]] # 2\nrule = 'b'\nreason = 'r'\n",
-            ),
-            (
-                "# All.\r\n\r\n[[deviation]]\r\nrule = 'a'\r\nreason = 'r'\r\n\r\n\
-                 [[deviation]]\r\nrule = 'b' # b\r\nreason = '''\r\nr'''\r\n",
-                "# All.\r\n\r\n[[deviation]]\r\nrule = 'b' # b\r\nreason = '''\r\nr'''\r\n",
-            ),
-        ] {
-            let found = without(text, "x.toml", |entry| entry.rule == "a");
-            assert_eq!(found.expect(text), expected, "{text}");
-            let all = without(text, "x.toml", |_| false);
-            assert_eq!(all.expect(text), text);
-        }
+    #[rstest]
+    #[case::inline_tables(
+        "deviation = [{ rule = 'a', reason = 'r' }, { rule = 'b', reason = 'r' }]\n",
+        "deviation = [{ rule = 'b', reason = 'r' }]\n"
+    )]
+    #[case::commented_inline_tables(
+        "deviation = [\n  # The first.\n  { rule = 'a', reason = 'r' }, # one\n  # The \
+         second.\n  { rule = 'b', reason = 'r' }, # two\n]\n",
+        "deviation = [\n  # The second.\n  { rule = 'b', reason = 'r' }, # two\n]\n"
+    )]
+    #[case::text_like_an_entry(
+        "[[deviation]]\nrule = 'a'\nreason = '''\n[[deviation]]\n'''\n",
+        "\n"
+    )]
+    #[case::spaces_and_tables(
+        "[[ deviation ]]\nrule = 'a'\nreason = 'r'\n[deviation.when]\ntarget = 'x'\n\n\
+         # Two.\n[[ deviation ]] # 2\nrule = 'b'\nreason = 'r'\n",
+        "# Two.\n[[ deviation ]] # 2\nrule = 'b'\nreason = 'r'\n"
+    )]
+    #[case::carriage_returns(
+        "# All.\r\n\r\n[[deviation]]\r\nrule = 'a'\r\nreason = 'r'\r\n\r\n\
+         [[deviation]]\r\nrule = 'b' # b\r\nreason = '''\r\nr'''\r\n",
+        "# All.\r\n\r\n[[deviation]]\r\nrule = 'b' # b\r\nreason = '''\r\nr'''\r\n"
+    )]
+    fn entries_go_however_they_are_written(#[case] text: &str, #[case] expected: &str) {
+        let found = without(text, "x.toml", |entry| entry.rule == "a");
+        assert_eq!(found.expect(text), expected);
+        let all = without(text, "x.toml", |_| false);
+        assert_eq!(all.expect(text), text);
     }
 
     #[test]

@@ -237,34 +237,34 @@ impl Parameters {
 mod tests {
     use std::net::{IpAddr, Ipv4Addr};
 
+    use rstest::rstest;
+
     use super::is_of_page;
 
-    #[test]
-    fn web_pages_are_told_from_programs() -> Result<(), http::Error> {
-        let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        let everywhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
-        for (host, origin, listens_at, expected) in [
-            ("127.0.0.1:8080", None, loopback, false),
-            ("[::1]:8080", None, loopback, false),
-            ("localhost:8080", None, loopback, false),
-            ("evil.example:8080", None, loopback, true),
-            ("evil.example:99:98", None, loopback, true),
-            ("mock:8080", None, everywhere, false),
-            (
-                "127.0.0.1:8080",
-                Some("http://evil.example"),
-                loopback,
-                true,
-            ),
-            ("mock:8080", Some("null"), everywhere, true),
-        ] {
-            let mut request = http::Request::get("/requests").header("host", host);
-            if let Some(origin) = origin {
-                request = request.header("origin", origin);
-            }
-            let (head, ()) = request.body(())?.into_parts();
-            assert_eq!(is_of_page(&head, listens_at), expected, "{host} {origin:?}");
+    const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    const EVERYWHERE: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+
+    #[rstest]
+    #[case::address("127.0.0.1:8080", None, LOOPBACK, false)]
+    #[case::ipv6_address("[::1]:8080", None, LOOPBACK, false)]
+    #[case::name("localhost:8080", None, LOOPBACK, false)]
+    #[case::another_host("evil.example:8080", None, LOOPBACK, true)]
+    #[case::two_ports("evil.example:99:98", None, LOOPBACK, true)]
+    #[case::host_of_a_network("mock:8080", None, EVERYWHERE, false)]
+    #[case::origin("127.0.0.1:8080", Some("http://evil.example"), LOOPBACK, true)]
+    #[case::no_origin("mock:8080", Some("null"), EVERYWHERE, true)]
+    fn web_pages_are_told_from_programs(
+        #[case] host: &str,
+        #[case] origin: Option<&str>,
+        #[case] listens_at: IpAddr,
+        #[case] expected: bool,
+    ) -> Result<(), http::Error> {
+        let mut request = http::Request::get("/requests").header("host", host);
+        if let Some(origin) = origin {
+            request = request.header("origin", origin);
         }
+        let (head, ()) = request.body(())?.into_parts();
+        assert_eq!(is_of_page(&head, listens_at), expected);
         Ok(())
     }
 }

@@ -250,6 +250,8 @@ impl Recorded {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
     fn reply(status: u16) -> Reply {
@@ -281,26 +283,31 @@ mod tests {
         })
     }
 
+    #[rstest]
+    #[case::json(b"{\"a\":1}", "{\"a\":1}", Some("{\"a\":1}"))]
+    #[case::cut(b"1234567890", "12345678", None)]
+    #[case::text(b"text", "text", None)]
+    #[case::empty(b"", "", None)]
+    fn bodies_are_shown_as_far_as_they_are_kept(
+        #[case] body: &[u8],
+        #[case] stored: &str,
+        #[case] json: Option<&str>,
+    ) {
+        let mut all = recordings(9, 8);
+        all.record(request("/v1/data/a%2Fb?x=1&y", body));
+        let listing = all.to_json(&Filter::default());
+        let value_at = |pointer: &str| listing.pointer(pointer).cloned().unwrap_or_default();
+        assert_eq!(value_at("/requests/0/body"), stored);
+        assert_eq!(value_at("/requests/0/body_length"), body.len());
+        assert_eq!(value_at("/requests/0/path"), "/v1/data/a%2Fb");
+        assert_eq!(value_at("/requests/0/query"), "x=1&y");
+        assert_eq!(value_at("/requests/0/headers/accept"), "a, b");
+        let listing = listing.pointer("/requests/0/json").map(Value::to_string);
+        assert_eq!(listing.as_deref(), json);
+    }
+
     #[test]
-    fn bodies_are_shown_as_far_as_they_are_kept() {
-        for (body, stored, json) in [
-            (&b"{\"a\":1}"[..], "{\"a\":1}", Some("{\"a\":1}")),
-            (b"1234567890", "12345678", None),
-            (b"text", "text", None),
-            (b"", "", None),
-        ] {
-            let mut all = recordings(9, 8);
-            all.record(request("/v1/data/a%2Fb?x=1&y", body));
-            let listing = all.to_json(&Filter::default());
-            let value_at = |pointer: &str| listing.pointer(pointer).cloned().unwrap_or_default();
-            assert_eq!(value_at("/requests/0/body"), stored);
-            assert_eq!(value_at("/requests/0/body_length"), body.len());
-            assert_eq!(value_at("/requests/0/path"), "/v1/data/a%2Fb");
-            assert_eq!(value_at("/requests/0/query"), "x=1&y");
-            assert_eq!(value_at("/requests/0/headers/accept"), "a, b");
-            let listing = listing.pointer("/requests/0/json").map(Value::to_string);
-            assert_eq!(listing.as_deref(), json);
-        }
+    fn bytes_that_are_no_text_are_shown_in_base64() {
         let mut all = recordings(9, 8);
         all.record(request("/", &[0xff, 0]));
         let listing = all.to_json(&Filter::default());

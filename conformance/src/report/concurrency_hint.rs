@@ -44,49 +44,53 @@ fn conflict_phrase(failure: &Failure) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
     use crate::judge::verdict::{Answered, Verdict};
     use crate::report::digest::samples;
 
-    #[test]
-    fn rules_that_stand_in_each_others_way_are_to_run_one_at_a_time() {
-        for (status, message, note, expected) in [
-            (
-                500,
-                "database is locked (5) (SQLITE_BUSY)",
-                "",
-                Some("1 rule met `database is locked`"),
-            ),
-            (
-                500,
-                "",
-                "prerequisite failed: Database is Locked",
-                Some("1 rule met `database is locked`"),
-            ),
-            (429, "", "", Some("1 rule met `429 Too Many Requests`")),
-            (500, "the door is locked", "", None),
-            (401, "Unauthorized", "", None),
-        ] {
-            let failure = Failure {
-                answered: Some(Answered {
-                    status,
-                    message: message.to_owned(),
-                }),
-                notes: vec![note.to_owned()],
-                ..Failure::default()
-            };
-            let verdicts = [("control/sources/put/creates", Verdict::Fail(failure))];
-            let mut digest = samples::judged(verdicts.into_iter());
-            let remedy = super::remedy(&digest);
-            assert_eq!(remedy.is_some(), expected.is_some(), "{message}{note}");
-            for (remedy, expected) in remedy.iter().zip(expected) {
-                assert!(
-                    remedy.starts_with(expected) && remedy.contains("-j 1"),
-                    "{remedy}"
-                );
-            }
-            digest.one_at_a_time = true;
-            assert_eq!(super::remedy(&digest), None);
+    #[rstest]
+    #[case::message(
+        500,
+        "database is locked (5) (SQLITE_BUSY)",
+        "",
+        Some("1 rule met `database is locked`")
+    )]
+    #[case::note(
+        500,
+        "",
+        "prerequisite failed: Database is Locked",
+        Some("1 rule met `database is locked`")
+    )]
+    #[case::status(429, "", "", Some("1 rule met `429 Too Many Requests`"))]
+    #[case::another_lock(500, "the door is locked", "", None)]
+    #[case::another_status(401, "Unauthorized", "", None)]
+    fn rules_that_stand_in_each_others_way_are_to_run_one_at_a_time(
+        #[case] status: u16,
+        #[case] message: &str,
+        #[case] note: &str,
+        #[case] expected: Option<&str>,
+    ) {
+        let failure = Failure {
+            answered: Some(Answered {
+                status,
+                message: message.to_owned(),
+            }),
+            notes: vec![note.to_owned()],
+            ..Failure::default()
+        };
+        let verdicts = [("control/sources/put/creates", Verdict::Fail(failure))];
+        let mut digest = samples::judged(verdicts.into_iter());
+        let remedy = super::remedy(&digest);
+        assert_eq!(remedy.is_some(), expected.is_some());
+        for (remedy, expected) in remedy.iter().zip(expected) {
+            assert!(
+                remedy.starts_with(expected) && remedy.contains("-j 1"),
+                "{remedy}"
+            );
         }
+        digest.one_at_a_time = true;
+        assert_eq!(super::remedy(&digest), None);
     }
 }

@@ -251,6 +251,8 @@ fn command(target: &TargetSummary) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
     #[test]
@@ -289,44 +291,33 @@ mod tests {
         );
     }
 
-    #[test]
-    fn blocking_requests_are_told_by_their_endpoint() {
-        for (request, expected) in [
-            ("PUT /v1/policies/<ns>", "PUT /v1/policies/<ns>"),
-            (
-                "PUT /v1/policies/<ns>-a?pretty=true",
-                "PUT /v1/policies/<ns>",
-            ),
-            (
-                "GET /v1/data/<ns>/a shows status is 200",
-                "GET /v1/data/<ns>",
-            ),
-            (
-                "GET /health?bundles=true until status is 200",
-                "GET /health",
-            ),
-            ("", " "),
-        ] {
-            assert_eq!(blocking(request), expected);
-        }
-        for (document, request, expected) in [
-            (
-                Document::Engine,
-                "GET /v1/data/<ns>/a?pretty=true shows status is 200",
-                "GET /v1/data/{path}",
-            ),
-            (
-                Document::Engine,
-                "GET /elsewhere/<ns>/a",
-                "GET /elsewhere/<ns>",
-            ),
-            (
-                Document::Control,
-                "engine GET /v1/data/<ns>/a until status is 200",
-                "GET /v1/data/{path}",
-            ),
-        ] {
-            assert_eq!(endpoint(Some(document), request), expected);
-        }
+    #[rstest]
+    #[case::endpoint("PUT /v1/policies/<ns>", "PUT /v1/policies/<ns>")]
+    #[case::query("PUT /v1/policies/<ns>-a?pretty=true", "PUT /v1/policies/<ns>")]
+    #[case::shows("GET /v1/data/<ns>/a shows status is 200", "GET /v1/data/<ns>")]
+    #[case::until("GET /health?bundles=true until status is 200", "GET /health")]
+    #[case::nothing("", " ")]
+    fn blocking_requests_are_told_by_their_endpoint(#[case] request: &str, #[case] expected: &str) {
+        assert_eq!(blocking(request), expected);
+    }
+
+    #[rstest]
+    #[case::known(
+        Document::Engine,
+        "GET /v1/data/<ns>/a?pretty=true shows status is 200",
+        "GET /v1/data/{path}"
+    )]
+    #[case::unknown(Document::Engine, "GET /elsewhere/<ns>/a", "GET /elsewhere/<ns>")]
+    #[case::of_another_server(
+        Document::Control,
+        "engine GET /v1/data/<ns>/a until status is 200",
+        "GET /v1/data/{path}"
+    )]
+    fn endpoints_are_told_by_their_documents(
+        #[case] document: Document,
+        #[case] request: &str,
+        #[case] expected: &str,
+    ) {
+        assert_eq!(endpoint(Some(document), request), expected);
     }
 }

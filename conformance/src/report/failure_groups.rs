@@ -231,6 +231,8 @@ fn capability(row: &Row) -> Option<&'static str> {
 #[cfg(test)]
 #[expect(clippy::expect_used, reason = "a test fails by panicking")]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
     use crate::judge::verdict::{Answered, Difference, Verdict};
     use crate::report::digest::samples;
@@ -254,65 +256,57 @@ mod tests {
         samples::judged(rows.map(|(number, rule)| (*rule, Verdict::Fail(failure(number)))))
     }
 
-    #[test]
-    fn rules_that_fail_alike_are_told_in_one_line() {
+    #[rstest]
+    #[case::vendor(
+        406,
+        "unsupported header: application/vnd.engine.a{n}+json",
+        "3 rules: `POST /v1/compile/{path}` answered 406 `unsupported header: …`; is `--vendor opa` meant?"
+    )]
+    #[case::token(
+        401,
+        "",
+        "3 rules: `POST /v1/compile/{path}` answered 401; is a token missing or wrong? --token-env names it"
+    )]
+    #[case::message(500, "boom", "3 rules: `POST /v1/compile/{path}` answered 500 `boom`")]
+    // A word that all have at the same place is retained, whatever it looks like.
+    #[case::word_at_one_place(
+        500,
+        "no `unknowns` in /ns{n}/a of 1",
+        "3 rules: `POST /v1/compile/{path}` answered 500 `no `unknowns` in … of 1`"
+    )]
+    fn rules_that_fail_alike_are_told_in_one_line(
+        #[case] status: u16,
+        #[case] message: &str,
+        #[case] expected: &str,
+    ) {
         let rules = [
             "engine/v1/compile/filters/post/a",
             "engine/v1/compile/filters/post/b",
             "engine/v1/compile/filters/post/c",
         ];
-        for (status, message, expected) in [
-            (
-                406,
-                "unsupported header: application/vnd.engine.a{n}+json",
-                "3 rules: `POST /v1/compile/{path}` answered 406 `unsupported header: …`; is `--vendor opa` meant?",
-            ),
-            (
-                401,
-                "",
-                "3 rules: `POST /v1/compile/{path}` answered 401; is a token missing or wrong? --token-env names it",
-            ),
-            (
-                500,
-                "boom",
-                "3 rules: `POST /v1/compile/{path}` answered 500 `boom`",
-            ),
-            // A word that all have at the same place is retained, whatever it looks like.
-            (
-                500,
-                "no `unknowns` in /ns{n}/a of 1",
-                "3 rules: `POST /v1/compile/{path}` answered 500 `no `unknowns` in … of 1`",
-            ),
-        ] {
-            let digest = failing(&rules, status, message);
-            let causes = causes(&digest);
-            let sentences: Vec<_> = causes.iter().map(Cause::sentence).collect();
-            assert_eq!(sentences, [expected]);
-            assert_eq!(causes.first().expect("a cause").rules, rules);
-            // Two do not form a group.
-            assert!(
-                super::causes(&failing(rules.get(1..).expect("two"), status, message)).is_empty()
-            );
-        }
+        let digest = failing(&rules, status, message);
+        let causes = causes(&digest);
+        let sentences: Vec<_> = causes.iter().map(Cause::sentence).collect();
+        assert_eq!(sentences, [expected]);
+        assert_eq!(causes.first().expect("a cause").rules, rules);
+        // Two do not form a group.
+        assert!(super::causes(&failing(rules.get(1..).expect("two"), status, message)).is_empty());
     }
 
-    #[test]
-    fn what_is_of_one_request_is_taken_out_of_a_message() {
-        for (message, expected) in [
-            ("", ""),
-            (
-                "document does not exist: /<ns>/a",
-                "document does not exist: …",
-            ),
-            (
-                "prerequisite failed: status 404, body `x y`",
-                "prerequisite failed: status … body …",
-            ),
-            ("a 1 2 b", "a … b"),
-            ("text/html: Error response", "text/html: Error response"),
-            ("{}", ""),
-        ] {
-            assert_eq!(general(message), expected);
-        }
+    #[rstest]
+    #[case::empty("", "")]
+    #[case::path("document does not exist: /<ns>/a", "document does not exist: …")]
+    #[case::status_and_body(
+        "prerequisite failed: status 404, body `x y`",
+        "prerequisite failed: status … body …"
+    )]
+    #[case::numbers("a 1 2 b", "a … b")]
+    #[case::media_type("text/html: Error response", "text/html: Error response")]
+    #[case::braces("{}", "")]
+    fn what_is_of_one_request_is_taken_out_of_a_message(
+        #[case] message: &str,
+        #[case] expected: &str,
+    ) {
+        assert_eq!(general(message), expected);
     }
 }

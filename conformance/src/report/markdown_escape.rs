@@ -104,47 +104,45 @@ fn longest_ticks(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
+    #[rstest]
+    #[case("a <b> @me http://x # *y*", r"a &lt;b> &#64;me http&#58;//x # \*y\*")]
+    #[case("# one\n# two", r"\# one # two")]
+    #[case("status: expected 200 | got 404", r"status: expected 200 \| got 404")]
+    #[case("a_b _c_ 1. 2) e.g. {x}?!", r"a_b \_c\_ 1. 2) e.g. {x}?!")]
+    #[case("1. one", r"1\. one")]
+    #[case("0.1.0", "0.1.0")]
+    #[case("- one - two", r"\- one - two")]
+    #[case("> one > two", r"\> one > two")]
+    #[case(
+        "see #12, :tada: and www.example.org",
+        "see \\#12, &#58;tada: and www&#46;example.org"
+    )]
+    #[case("&lt; a & b", "&amp;lt; a & b")]
+    #[case(r"\d \* \", r"\d \\\* \\")]
+    #[case("`PUT /v1/*` answered 404", "`PUT /v1/*` answered 404")]
+    #[case("a `b` `c *d*", r"a `b` \`c \*d\*")]
+    #[case("``<b>", r"\`\`&lt;b>")]
+    #[case("", "")]
+    fn markup_in_answers_stays_text(#[case] text: &str, #[case] expected: &str) {
+        assert_eq!(prose(text), expected);
+    }
+
+    #[rstest]
+    #[case::word("a", "`a`")]
+    #[case::grave_accents("a`b``c", "```a`b``c```")]
+    #[case::one_grave_accent("`", "`` ` ``")]
+    #[case::control_characters("a\nb\u{1b}", r"`a\nb\u{1b}`")]
+    #[case::empty("", "`  `")]
+    fn code_stays_code(#[case] text: &str, #[case] expected: &str) {
+        assert_eq!(code(text), expected);
+    }
+
     #[test]
-    fn markup_in_answers_stays_text() {
-        for (text, expected) in [
-            (
-                "a <b> @me http://x # *y*",
-                r"a &lt;b> &#64;me http&#58;//x # \*y\*",
-            ),
-            ("# one\n# two", r"\# one # two"),
-            (
-                "status: expected 200 | got 404",
-                r"status: expected 200 \| got 404",
-            ),
-            ("a_b _c_ 1. 2) e.g. {x}?!", r"a_b \_c\_ 1. 2) e.g. {x}?!"),
-            ("1. one", r"1\. one"),
-            ("0.1.0", "0.1.0"),
-            ("- one - two", r"\- one - two"),
-            ("> one > two", r"\> one > two"),
-            (
-                "see #12, :tada: and www.example.org",
-                "see \\#12, &#58;tada: and www&#46;example.org",
-            ),
-            ("&lt; a & b", "&amp;lt; a & b"),
-            (r"\d \* \", r"\d \\\* \\"),
-            ("`PUT /v1/*` answered 404", "`PUT /v1/*` answered 404"),
-            ("a `b` `c *d*", r"a `b` \`c \*d\*"),
-            ("``<b>", r"\`\`&lt;b>"),
-            ("", ""),
-        ] {
-            assert_eq!(prose(text), expected, "{text}");
-        }
-        for (text, expected) in [
-            ("a", "`a`"),
-            ("a`b``c", "```a`b``c```"),
-            ("`", "`` ` ``"),
-            ("a\nb\u{1b}", r"`a\nb\u{1b}`"),
-            ("", "`  `"),
-        ] {
-            assert_eq!(code(text), expected);
-        }
+    fn fences_are_longer_than_those_within() {
         assert_eq!(code_fence("```\nx"), "````sh\n```\nx\n````");
     }
 }

@@ -291,56 +291,51 @@ fn conclusion_block(out: &mut String, digest: &Digest, causes: &[Cause<'_>], pai
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
     use crate::judge::verdict::{Answered, Failure};
     use crate::report::digest::samples;
 
-    #[test]
-    fn rules_without_a_common_cause_are_named_at_the_end() {
-        // The status of each rule's response; three equal ones form a group.
-        for (statuses, expected) in [
-            (&[][..], None),
-            (&[500], Some("1 rule is broken: engine/a/0")),
-            (
-                &[500, 501],
-                Some("2 rules are broken: engine/a/0, engine/a/1"),
-            ),
-            (
-                &[500, 501, 502, 503],
-                Some("4 rules are broken: engine/a/0, engine/a/1, engine/a/2, …"),
-            ),
-            (&[500, 500, 500], None),
-            (
-                &[500, 500, 500, 501],
-                Some("1 other rule is broken: engine/a/3"),
-            ),
-            (
-                &[500, 500, 500, 501, 502],
-                Some("2 other rules are broken: engine/a/3, engine/a/4"),
-            ),
-            (
-                &[500, 500, 500, 501, 502, 503, 504],
-                Some("4 other rules are broken: engine/a/3, engine/a/4, engine/a/5, …"),
-            ),
-        ] {
-            let ids: Vec<String> = (0..statuses.len())
-                .map(|one| format!("engine/a/{one}"))
-                .collect();
-            let failure = |status: u16| Failure {
-                request: "GET /v1/data".to_owned(),
-                answered: Some(Answered {
-                    status,
-                    message: String::new(),
-                }),
-                ..Failure::default()
-            };
-            let verdicts = ids.iter().zip(statuses);
-            let verdicts =
-                verdicts.map(|(id, status)| (id.as_str(), Verdict::Fail(failure(*status))));
-            let digest = samples::judged(verdicts);
-            let mut out = String::new();
-            other_failures(&mut out, &digest, &causes(&digest));
-            assert_eq!(out.strip_suffix('\n'), expected, "{statuses:?}");
-        }
+    #[rstest]
+    // The status of each rule's response; three equal ones form a group.
+    #[case::none(&[], None)]
+    #[case::one(&[500], Some("1 rule is broken: engine/a/0"))]
+    #[case::two(&[500, 501], Some("2 rules are broken: engine/a/0, engine/a/1"))]
+    #[case::four(
+        &[500, 501, 502, 503],
+        Some("4 rules are broken: engine/a/0, engine/a/1, engine/a/2, …")
+    )]
+    #[case::group(&[500, 500, 500], None)]
+    #[case::group_and_one(&[500, 500, 500, 501], Some("1 other rule is broken: engine/a/3"))]
+    #[case::group_and_two(
+        &[500, 500, 500, 501, 502],
+        Some("2 other rules are broken: engine/a/3, engine/a/4")
+    )]
+    #[case::group_and_four(
+        &[500, 500, 500, 501, 502, 503, 504],
+        Some("4 other rules are broken: engine/a/3, engine/a/4, engine/a/5, …")
+    )]
+    fn rules_without_a_common_cause_are_named_at_the_end(
+        #[case] statuses: &[u16],
+        #[case] expected: Option<&str>,
+    ) {
+        let ids: Vec<String> = (0..statuses.len())
+            .map(|one| format!("engine/a/{one}"))
+            .collect();
+        let failure = |status: u16| Failure {
+            request: "GET /v1/data".to_owned(),
+            answered: Some(Answered {
+                status,
+                message: String::new(),
+            }),
+            ..Failure::default()
+        };
+        let verdicts = ids.iter().zip(statuses);
+        let verdicts = verdicts.map(|(id, status)| (id.as_str(), Verdict::Fail(failure(*status))));
+        let digest = samples::judged(verdicts);
+        let mut out = String::new();
+        other_failures(&mut out, &digest, &causes(&digest));
+        assert_eq!(out.strip_suffix('\n'), expected);
     }
 }

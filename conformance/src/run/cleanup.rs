@@ -243,6 +243,8 @@ mod tests {
     use std::io::{BufRead as _, BufReader, Write as _};
     use std::net::TcpListener;
 
+    use rstest::rstest;
+
     use super::*;
     use crate::http_client::{Base, Connection};
 
@@ -291,22 +293,19 @@ mod tests {
         assert_eq!(leftovers.unread, all);
     }
 
-    #[test]
-    fn what_a_list_does_not_hold_is_gone() {
+    #[rstest]
+    #[case::there("/v1/data/cabc_there", true)]
+    #[case::below("/v1/data/cabc_there/a", true)]
+    #[case::gone("/v1/data/cabc_gone/a", false)]
+    // Lists contain top-level names.
+    #[case::below_another("/v1/data/theirs/cabc_below", true)]
+    #[case::unread("/v1/policies/cabc_gone", true)]
+    fn what_a_list_does_not_hold_is_gone(#[case] path: &str, #[case] may: bool) {
         let leftovers = Leftovers {
             names: vec!["/v1/data/cabc_there".to_owned()],
             unread: vec!["/v1/policies"],
             run: "cabc".to_owned(),
         };
-        for (path, may) in [
-            ("/v1/data/cabc_there", true),
-            ("/v1/data/cabc_there/a", true),
-            ("/v1/data/cabc_gone/a", false),
-            // Lists contain top-level names.
-            ("/v1/data/theirs/cabc_below", true),
-            ("/v1/policies/cabc_gone", true),
-        ] {
-            assert_eq!(leftovers.may_still_exist(path), may, "{path}");
-        }
+        assert_eq!(leftovers.may_still_exist(path), may);
     }
 }

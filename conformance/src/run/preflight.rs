@@ -81,75 +81,70 @@ pub(crate) fn missing_role(scenario: &Scenario, server: &Server) -> Option<Strin
 #[cfg(test)]
 #[expect(clippy::expect_used, reason = "a test fails by panicking")]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
     use crate::http_client::Base;
     use crate::scenario::*;
 
-    #[test]
-    fn scenarios_that_break_the_rules_of_the_suite_are_refused() {
+    #[rstest]
+    #[case::own(Document::Control, scenario().when(put("/v1/bundles/{ns}").expect(status())), "")]
+    #[case::foreign(Document::Control, scenario().when(put("/v1/bundles/a")), "not its own")]
+    #[case::global(Document::Control, scenario().when(put("/v1/bundles/a")).changes_global(), "")]
+    #[case::reading(Document::Control, scenario().when(get("/v1/bundles/a")), "")]
+    #[case::placeholder(
+        Document::Control,
+        scenario().when(get("/v1/bundles/{nss}")),
+        "no known name"
+    )]
+    #[case::expectation_of_a_prerequisite(
+        Document::Control,
+        scenario().given(get("/v1/bundles").expect(status())),
+        "expectations are lost"
+    )]
+    #[case::shown_by_the_request(
+        Document::Control,
+        scenario().when(get("/v1/bundles").shows([Check::Status(200)])),
+        "belongs into its expectations"
+    )]
+    #[case::raw(
+        Document::Control,
+        scenario().when(raw("DELETE /v1/bundles/a HTTP/1.1\r\n\r\n")),
+        "not its own"
+    )]
+    #[case::foreign_engine(
+        Document::Control,
+        scenario().when(engine(put("/v1/data/{ns}").json(json!(1)))),
+        "not its own"
+    )]
+    #[case::engine_query(
+        Document::Control,
+        scenario().when(engine(post("/v1/data/a").json(json!({})))),
+        ""
+    )]
+    #[case::patch(
+        Document::Engine,
+        scenario().when(patch("/v1/data").json(json!([{"path": "/a"}]))),
+        "not its own"
+    )]
+    fn scenarios_that_break_the_rules_of_the_suite_are_refused(
+        #[case] document: Document,
+        #[case] scenario: Scenario,
+        #[case] expected: &str,
+    ) {
         let base = Base::parse("http://127.0.0.1:1").expect("an address");
         let server = Server::new(base, BTreeMap::new(), &[]);
-        let control = Document::Control;
-        let cases = [
-            (
-                control,
-                scenario().when(put("/v1/bundles/{ns}").expect(status())),
-                "",
-            ),
-            (
-                control,
-                scenario().when(put("/v1/bundles/a")),
-                "not its own",
-            ),
-            (
-                control,
-                scenario().when(put("/v1/bundles/a")).changes_global(),
-                "",
-            ),
-            (control, scenario().when(get("/v1/bundles/a")), ""),
-            (
-                control,
-                scenario().when(get("/v1/bundles/{nss}")),
-                "no known name",
-            ),
-            (
-                control,
-                scenario().given(get("/v1/bundles").expect(status())),
-                "expectations are lost",
-            ),
-            (
-                control,
-                scenario().when(get("/v1/bundles").shows([Check::Status(200)])),
-                "belongs into its expectations",
-            ),
-            (
-                control,
-                scenario().when(raw("DELETE /v1/bundles/a HTTP/1.1\r\n\r\n")),
-                "not its own",
-            ),
-            (
-                control,
-                scenario().when(engine(put("/v1/data/{ns}").json(json!(1)))),
-                "not its own",
-            ),
-            (
-                control,
-                scenario().when(engine(post("/v1/data/a").json(json!({})))),
-                "",
-            ),
-            (
-                Document::Engine,
-                scenario().when(patch("/v1/data").json(json!([{"path": "/a"}]))),
-                "not its own",
-            ),
-        ];
-        for (document, scenario, expected) in cases {
-            let found = defects(&scenario, document, &server).join("\n");
-            assert!(
-                found.contains(expected) && found.is_empty() == expected.is_empty(),
-                "{scenario:?}: {found}"
-            );
-        }
+        let found = defects(&scenario, document, &server).join("\n");
+        assert!(
+            found.contains(expected) && found.is_empty() == expected.is_empty(),
+            "{scenario:?}: {found}"
+        );
+    }
+
+    #[test]
+    fn roles_without_a_token_are_missing() {
+        let base = Base::parse("http://127.0.0.1:1").expect("an address");
+        let server = Server::new(base, BTreeMap::new(), &[]);
         let viewer = scenario().when(get("/v1/bundles").role("viewer"));
         assert_eq!(missing_role(&viewer, &server), Some("viewer".to_owned()));
     }

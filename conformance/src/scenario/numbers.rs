@@ -68,42 +68,42 @@ fn normalize(text: &str) -> Option<String> {
 #[cfg(test)]
 #[expect(clippy::expect_used, reason = "a test fails by panicking")]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn numbers_are_told_by_their_value() {
-        for (text, expected) in [
-            ("0", "0"),
-            ("-0.0e7", "0"),
-            ("1.0", "1"),
-            ("10e-1", "1"),
-            ("1E2", "100"),
-            ("-1.50", "-1.5"),
-            ("0.05", "0.05"),
-            ("5e-2", "0.05"),
-            ("1.25e1", "12.5"),
-            ("1e400", "1e400"),
-            ("10.0e399", "1e400"),
-            ("9007199254740993", "9007199254740993"),
-            ("1e99999999999999999999", "1e+99999999999999999999"),
-        ] {
-            let number: Number = serde_json::from_str(text).expect(text);
-            assert_eq!(canonical_number(&number), expected, "{text}");
-        }
+    #[rstest]
+    #[case("0", "0")]
+    #[case("-0.0e7", "0")]
+    #[case("1.0", "1")]
+    #[case("10e-1", "1")]
+    #[case("1E2", "100")]
+    #[case("-1.50", "-1.5")]
+    #[case("0.05", "0.05")]
+    #[case("5e-2", "0.05")]
+    #[case("1.25e1", "12.5")]
+    #[case("1e400", "1e400")]
+    #[case("10.0e399", "1e400")]
+    #[case("9007199254740993", "9007199254740993")]
+    #[case("1e99999999999999999999", "1e+99999999999999999999")]
+    fn numbers_are_told_by_their_value(#[case] text: &str, #[case] expected: &str) {
+        let number: Number = serde_json::from_str(text).expect(text);
+        assert_eq!(canonical_number(&number), expected);
     }
 
-    #[test]
-    fn values_are_the_same_whatever_the_spelling_of_numbers() {
-        for (left, right, expected) in [
-            (r#"[1, {"a": 2.0}]"#, r#"[1.0, {"a": 2}]"#, true),
-            (r#"[1, {"a": 2.5}]"#, r#"[1.0, {"a": 2}]"#, false),
-            (r#"{"a": 1}"#, r#"{"b": 1}"#, false),
-            (r#"{"a": 1}"#, r#"{"a": 1, "b": 1}"#, false),
-            (r#"[1]"#, r#"[1, 1]"#, false),
-            (r#""1""#, "1", false),
-        ] {
-            let read = |text: &str| -> Value { serde_json::from_str(text).expect(text) };
-            assert_eq!(same(&read(left), &read(right)), expected, "{left} {right}");
-        }
+    #[rstest]
+    #[case::spelling(r#"[1, {"a": 2.0}]"#, r#"[1.0, {"a": 2}]"#, true)]
+    #[case::value(r#"[1, {"a": 2.5}]"#, r#"[1.0, {"a": 2}]"#, false)]
+    #[case::key(r#"{"a": 1}"#, r#"{"b": 1}"#, false)]
+    #[case::more_members(r#"{"a": 1}"#, r#"{"a": 1, "b": 1}"#, false)]
+    #[case::more_items(r#"[1]"#, r#"[1, 1]"#, false)]
+    #[case::string(r#""1""#, "1", false)]
+    fn values_are_the_same_whatever_the_spelling_of_numbers(
+        #[case] left: &str,
+        #[case] right: &str,
+        #[case] expected: bool,
+    ) {
+        let read = |text: &str| -> Value { serde_json::from_str(text).expect(text) };
+        assert_eq!(same(&read(left), &read(right)), expected);
     }
 }

@@ -37,25 +37,23 @@ fn below<'a>(place: Option<&'a Value>, segment: &str) -> Vec<Option<&'a Value>> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rstest::rstest;
     use serde_json::json;
 
-    #[test]
-    fn stars_stand_for_items_and_parts_of_names() {
+    #[rstest]
+    #[case::items("/a/*/k", json!([1, null]))]
+    #[case::within_a_name("/t_*_ns", json!([3]))]
+    #[case::end_of_a_name("/t_*", json!([4, 3]))]
+    #[case::no_members("/o/*", json!([]))]
+    #[case::no_container("/t_ns/*", json!([]))]
+    #[case::absent("/none", json!([null]))]
+    #[case::absent_container("/none/*", json!([]))]
+    fn stars_stand_for_items_and_parts_of_names(#[case] pointer: &str, #[case] expected: Value) {
         let value = json!({"a": [{"k": 1}, {"n": 2}], "t_x_ns": 3, "t_ns": 4, "o": {}});
-        for (pointer, expected) in [
-            ("/a/*/k", json!([1, null])),
-            ("/t_*_ns", json!([3])),
-            ("/t_*", json!([4, 3])),
-            ("/o/*", json!([])),
-            ("/t_ns/*", json!([])),
-            ("/none", json!([null])),
-            ("/none/*", json!([])),
-        ] {
-            let found: Value = places(&value, pointer)
-                .into_iter()
-                .map(|place| place.cloned().unwrap_or_default())
-                .collect();
-            assert_eq!(found, expected, "{pointer}");
-        }
+        let found: Value = places(&value, pointer)
+            .into_iter()
+            .map(|place| place.cloned().unwrap_or_default())
+            .collect();
+        assert_eq!(found, expected);
     }
 }

@@ -174,6 +174,7 @@ pub(crate) fn mask_namespace(text: &str, ns: &str) -> String {
 #[expect(clippy::expect_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
+    use rstest::rstest;
     use serde_json::json;
 
     #[test]
@@ -230,18 +231,20 @@ mod tests {
         }
     }
 
-    #[test]
-    fn only_known_placeholders_are_filled() {
+    #[rstest]
+    #[case::within_a_path("/v1/data/{ns}/a", "/v1/data/N/a")]
+    #[case::twice("{ns}{ns}", "NN")]
+    #[case::within_json("{\"a\": {ns}}", "{\"a\": N}")]
+    #[case::unknown("{other} {", "{other} {")]
+    #[case::double_braces("{{ns}}", "{N}")]
+    fn only_known_placeholders_are_filled(#[case] text: &str, #[case] filled: &str) {
         let lookup = |name: &str| (name == "ns").then(|| "N".to_owned());
-        for (text, filled) in [
-            ("/v1/data/{ns}/a", "/v1/data/N/a"),
-            ("{ns}{ns}", "NN"),
-            ("{\"a\": {ns}}", "{\"a\": N}"),
-            ("{other} {", "{other} {"),
-            ("{{ns}}", "{N}"),
-        ] {
-            assert_eq!(fill(text, &lookup), filled, "{text}");
-        }
+        assert_eq!(fill(text, &lookup), filled);
+    }
+
+    #[test]
+    fn placeholders_within_json_are_filled() {
+        let lookup = |name: &str| (name == "ns").then(|| "N".to_owned());
         assert_eq!(
             fill_json(&json!({"{ns}": ["{ns}-a", 1]}), &lookup),
             json!({"N": ["N-a", 1]})

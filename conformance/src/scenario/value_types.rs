@@ -95,56 +95,46 @@ fn is_time(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rstest::rstest;
     use serde_json::json;
 
-    #[test]
-    fn values_are_of_narrower_kinds_too() {
-        for (kind, valid, invalid) in [
-            (
-                Kind::Integer,
-                json!([0, -7, 1.0, 1e3]),
-                json!([0.5, -1.25, "1", null]),
-            ),
-            (
-                Kind::Amount,
-                json!([0, 0.5, 1_200]),
-                json!([-1, -0.5, "1", null]),
-            ),
-            (
-                Kind::Positive,
-                json!([1, 20, 2.0]),
-                json!([0, -3, 1.5, "1", null]),
-            ),
-            (Kind::Text, json!(["a", " "]), json!(["", 1, null, []])),
-            (
-                Kind::Time,
-                json!([
-                    "2026-11-22T12:00:00Z",
-                    "2026-11-22T12:00:00.123456789Z",
-                    "1999-12-31T23:59:60+01:30",
-                    "Sun, 22 Nov 2026 12:00:00 GMT",
-                ]),
-                json!([
-                    "0001-01-01T00:00:00Z",
-                    "2026-11-22",
-                    "2026-11-22 12:00:00Z",
-                    "2026-11-22T12:00:00",
-                    "2026-11-22T12:00:00.Z",
-                    "2026-13-22T12:00:00Z",
-                    "2026-11-22T24:00:00Z",
-                    "yesterday",
-                    "",
-                    1_700_000_000,
-                    null,
-                ]),
-            ),
-        ] {
-            for (values, expected) in [(valid, true), (invalid, false)] {
-                for value in values.as_array().into_iter().flatten() {
-                    assert_eq!(kind.is(Some(value)), expected, "{kind:?} {value}");
-                }
+    #[rstest]
+    #[case::integer(Kind::Integer, json!([0, -7, 1.0, 1e3]), json!([0.5, -1.25, "1", null]))]
+    #[case::amount(Kind::Amount, json!([0, 0.5, 1_200]), json!([-1, -0.5, "1", null]))]
+    #[case::positive(Kind::Positive, json!([1, 20, 2.0]), json!([0, -3, 1.5, "1", null]))]
+    #[case::text(Kind::Text, json!(["a", " "]), json!(["", 1, null, []]))]
+    #[case::time(
+        Kind::Time,
+        json!([
+            "2026-11-22T12:00:00Z",
+            "2026-11-22T12:00:00.123456789Z",
+            "1999-12-31T23:59:60+01:30",
+            "Sun, 22 Nov 2026 12:00:00 GMT",
+        ]),
+        json!([
+            "0001-01-01T00:00:00Z",
+            "2026-11-22",
+            "2026-11-22 12:00:00Z",
+            "2026-11-22T12:00:00",
+            "2026-11-22T12:00:00.Z",
+            "2026-13-22T12:00:00Z",
+            "2026-11-22T24:00:00Z",
+            "yesterday",
+            "",
+            1_700_000_000,
+            null,
+        ])
+    )]
+    fn values_are_of_narrower_kinds_too(
+        #[case] kind: Kind,
+        #[case] valid: Value,
+        #[case] invalid: Value,
+    ) {
+        for (values, expected) in [(valid, true), (invalid, false)] {
+            for value in values.as_array().into_iter().flatten() {
+                assert_eq!(kind.is(Some(value)), expected, "{kind:?} {value}");
             }
-            assert!(!kind.is(None), "{kind:?}");
         }
+        assert!(!kind.is(None));
     }
 }

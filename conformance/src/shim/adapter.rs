@@ -216,35 +216,35 @@ impl Running {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn a_line_is_a_result_nothing_or_an_error() {
-        let failed = |code: &str| {
-            Decision::Failed(Failure {
-                code: code.to_owned(),
-                message: "why".to_owned(),
-            })
-        };
-        for (line, expected) in [
-            ("{\"result\":[1]}\n", Some(Decision::Defined(json!([1])))),
-            ("{\"result\":null}", Some(Decision::Defined(Value::Null))),
-            ("{}\n", Some(Decision::Undefined)),
-            (
-                "{\"error\":{\"message\":\"why\"}}",
-                Some(failed("internal_error")),
-            ),
-            (
-                "{\"error\":{\"code\":\"invalid_parameter\",\"message\":\"why\",\"at\":1}}",
-                Some(failed("invalid_parameter")),
-            ),
-            ("{\"result\":1,\"error\":{\"message\":\"why\"}}", None),
-            ("{\"results\":1}", None),
-            ("{\"error\":\"why\"}", None),
-            ("true", None),
-            ("", None),
-        ] {
-            assert_eq!(Decision::read(line.as_bytes()).ok(), expected, "{line}");
-        }
+    fn failed(code: &str) -> Decision {
+        Decision::Failed(Failure {
+            code: code.to_owned(),
+            message: "why".to_owned(),
+        })
+    }
+
+    #[rstest]
+    #[case::result("{\"result\":[1]}\n", Some(Decision::Defined(json!([1]))))]
+    #[case::null("{\"result\":null}", Some(Decision::Defined(Value::Null)))]
+    #[case::undefined("{}\n", Some(Decision::Undefined))]
+    #[case::error("{\"error\":{\"message\":\"why\"}}", Some(failed("internal_error")))]
+    #[case::error_with_code(
+        "{\"error\":{\"code\":\"invalid_parameter\",\"message\":\"why\",\"at\":1}}",
+        Some(failed("invalid_parameter"))
+    )]
+    #[case::result_and_error("{\"result\":1,\"error\":{\"message\":\"why\"}}", None)]
+    #[case::unknown_member("{\"results\":1}", None)]
+    #[case::error_is_no_object("{\"error\":\"why\"}", None)]
+    #[case::no_object("true", None)]
+    #[case::empty("", None)]
+    fn a_line_is_a_result_nothing_or_an_error(
+        #[case] line: &str,
+        #[case] expected: Option<Decision>,
+    ) {
+        assert_eq!(Decision::read(line.as_bytes()).ok(), expected);
     }
 }

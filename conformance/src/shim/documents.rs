@@ -58,6 +58,7 @@ fn item<'a>(items: &'a mut [Value], segment: &str) -> Option<&'a mut Value> {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
     use serde_json::json;
 
     use super::*;
@@ -67,41 +68,38 @@ mod tests {
         segments.map(str::to_owned).collect()
     }
 
-    #[test]
-    fn documents_are_changed_by_path() {
+    #[rstest]
+    #[case::put_root("", Some(json!({"d": 1})), Ok(json!({"d": 1})))]
+    #[case::put_new_path(
+        "x/y",
+        Some(json!(4)),
+        Ok(json!({"a": {"b": [1, 2]}, "c": 3, "x": {"y": 4}}))
+    )]
+    #[case::put_item("a/b/1", Some(json!(4)), Ok(json!({"a": {"b": [1, 4]}, "c": 3})))]
+    #[case::put_behind_the_last("a/b/2", Some(json!(4)), Err(Absent))]
+    #[case::put_no_index("a/b/x", Some(json!(4)), Err(Absent))]
+    #[case::put_below_a_scalar("c/x", Some(json!(4)), Err(Absent))]
+    #[case::remove_root("", None, Ok(json!({})))]
+    #[case::remove_item("a/b/0", None, Ok(json!({"a": {"b": [2]}, "c": 3})))]
+    #[case::remove_member("a/b", None, Ok(json!({"a": {}, "c": 3})))]
+    #[case::remove_absent_member("a/x", None, Err(Absent))]
+    #[case::remove_absent_path("x/y", None, Err(Absent))]
+    #[case::remove_below_a_scalar("c/x", None, Err(Absent))]
+    fn documents_are_changed_by_path(
+        #[case] at: &str,
+        #[case] document: Option<Value>,
+        #[case] expected: Result<Value, Absent>,
+    ) {
         let start = json!({"a": {"b": [1, 2]}, "c": 3});
-        for (at, document, expected) in [
-            ("", Some(json!({"d": 1})), Ok(json!({"d": 1}))),
-            (
-                "x/y",
-                Some(json!(4)),
-                Ok(json!({"a": {"b": [1, 2]}, "c": 3, "x": {"y": 4}})),
-            ),
-            (
-                "a/b/1",
-                Some(json!(4)),
-                Ok(json!({"a": {"b": [1, 4]}, "c": 3})),
-            ),
-            ("a/b/2", Some(json!(4)), Err(Absent)),
-            ("a/b/x", Some(json!(4)), Err(Absent)),
-            ("c/x", Some(json!(4)), Err(Absent)),
-            ("", None, Ok(json!({}))),
-            ("a/b/0", None, Ok(json!({"a": {"b": [2]}, "c": 3}))),
-            ("a/b", None, Ok(json!({"a": {}, "c": 3}))),
-            ("a/x", None, Err(Absent)),
-            ("x/y", None, Err(Absent)),
-            ("c/x", None, Err(Absent)),
-        ] {
-            let mut root = start.clone();
-            let changed = match &document {
-                Some(document) => put(&mut root, &path(at), document.clone()),
-                None => remove(&mut root, &path(at)),
-            };
-            let expected = match expected {
-                Ok(expected) => (expected, Ok(())),
-                Err(absent) => (start.clone(), Err(absent)),
-            };
-            assert_eq!((root, changed), expected, "{at} {document:?}");
-        }
+        let mut root = start.clone();
+        let changed = match &document {
+            Some(document) => put(&mut root, &path(at), document.clone()),
+            None => remove(&mut root, &path(at)),
+        };
+        let expected = match expected {
+            Ok(expected) => (expected, Ok(())),
+            Err(absent) => (start.clone(), Err(absent)),
+        };
+        assert_eq!((root, changed), expected);
     }
 }

@@ -306,38 +306,36 @@ impl Setup {
 #[cfg(test)]
 #[expect(clippy::expect_used, reason = "a test fails by panicking")]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn bad_target_files_are_refused_with_the_place() {
-        let cases = [
-            ("nmae = 'x'", "unknown field `nmae`"),
-            ("name = 'x'", "missing field `capabilities`"),
-            (
-                "name = 'x'\ncapabilities = []\n[setups.default.engine]\nargz = []",
-                "unknown field `argz`",
-            ),
-            (
-                "name = 'x'\ncapabilities = []\n[setups.default.engine]\nargs = []",
-                "names no program",
-            ),
-            (
-                "name = 'x'\ncapabilities = []\nprogram = 'x'\n[setups.a.engine]\ndepot = '127.0.0.1:1'",
-                "goes with a url",
-            ),
-            (
-                "name = 'x'\ncapabilities = []\n[setups.a.engine]\nurl = 'http://a'\ndepot = 'here'",
-                "invalid socket address",
-            ),
-            ("base = 'nobody'", "there is no target `nobody`"),
-            ("base = 1", "there is no target `1`"),
-            ("base = 'shim'\nnmae = 'x'", "unknown field `nmae`"),
-        ];
-        for (text, message) in cases {
-            let error = Target::parse(text, "x.toml").expect_err(text).to_string();
-            assert!(error.starts_with("x.toml: "), "{error}");
-            assert!(error.contains(message), "{error}");
-        }
+    #[rstest]
+    #[case::unknown_field("nmae = 'x'", "unknown field `nmae`")]
+    #[case::no_capabilities("name = 'x'", "missing field `capabilities`")]
+    #[case::unknown_field_of_a_setup(
+        "name = 'x'\ncapabilities = []\n[setups.default.engine]\nargz = []",
+        "unknown field `argz`"
+    )]
+    #[case::no_program(
+        "name = 'x'\ncapabilities = []\n[setups.default.engine]\nargs = []",
+        "names no program"
+    )]
+    #[case::depot_of_a_program(
+        "name = 'x'\ncapabilities = []\nprogram = 'x'\n[setups.a.engine]\ndepot = '127.0.0.1:1'",
+        "goes with a url"
+    )]
+    #[case::depot_is_no_address(
+        "name = 'x'\ncapabilities = []\n[setups.a.engine]\nurl = 'http://a'\ndepot = 'here'",
+        "invalid socket address"
+    )]
+    #[case::unknown_base("base = 'nobody'", "there is no target `nobody`")]
+    #[case::base_is_a_number("base = 1", "there is no target `1`")]
+    #[case::unknown_field_with_a_base("base = 'shim'\nnmae = 'x'", "unknown field `nmae`")]
+    fn bad_target_files_are_refused_with_the_place(#[case] text: &str, #[case] message: &str) {
+        let error = Target::parse(text, "x.toml").expect_err(text).to_string();
+        assert!(error.starts_with("x.toml: "), "{error}");
+        assert!(error.contains(message), "{error}");
     }
 
     #[test]

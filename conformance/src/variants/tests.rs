@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use rstest::rstest;
+
 use super::*;
 use crate::faults::FileError;
 
@@ -10,31 +12,31 @@ fn variant(text: &str) -> Result<Variant, FileError> {
     Ok(variants.remove(0))
 }
 
+#[rstest]
+#[case::no_effect("  on: PUT /x\n", "no effect")]
+#[case::unknown_field("  on: PUT /x\n  answr: []\n", "unknown field `answr`")]
+#[case::pattern(
+    "  on: PUT /x\n  answer: [replace: {from: '(', to: x}]\n",
+    "unclosed group"
+)]
+#[case::changes(
+    "  on: PUT /x\n  delay: 1\n  changes: [{on: PUT /y, delay: 1}]\n",
+    "`changes` cannot be combined"
+)]
+#[case::glob(
+    "  on: PUT /x\n  delay: 1\n  stops: {'a[': Silence.}\n",
+    "invalid glob"
+)]
+fn variants_that_make_no_sense_are_refused(#[case] text: &str, #[case] expected: &str) {
+    let error = variant(text).map(|variant| variant.id).err();
+    let error = error.map(|error| error.to_string()).unwrap_or_default();
+    let file = "variants/engine/v1/data/put.yaml: \"v\": ";
+    assert!(error.starts_with(file), "{error}");
+    assert!(error.contains(expected), "{error} has no {expected}");
+}
+
 #[test]
-fn variants_that_make_no_sense_are_refused() {
-    let cases = [
-        ("  on: PUT /x\n", "no effect"),
-        ("  on: PUT /x\n  answr: []\n", "unknown field `answr`"),
-        (
-            "  on: PUT /x\n  answer: [replace: {from: '(', to: x}]\n",
-            "unclosed group",
-        ),
-        (
-            "  on: PUT /x\n  delay: 1\n  changes: [{on: PUT /y, delay: 1}]\n",
-            "`changes` cannot be combined",
-        ),
-        (
-            "  on: PUT /x\n  delay: 1\n  stops: {'a[': Silence.}\n",
-            "invalid glob",
-        ),
-    ];
-    for (text, expected) in cases {
-        let error = variant(text).map(|variant| variant.id).err();
-        let error = error.map(|error| error.to_string()).unwrap_or_default();
-        let file = "variants/engine/v1/data/put.yaml: \"v\": ";
-        assert!(error.starts_with(file), "{error}");
-        assert!(error.contains(expected), "{error} has no {expected}");
-    }
+fn variants_without_a_reason_or_recipient_are_refused() {
     for (text, expected) in [
         (
             "- {variant: v, does: It does., allowed-by: ' ', on: PUT /x, delay: 1}",

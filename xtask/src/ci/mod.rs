@@ -150,6 +150,8 @@ impl Step {
 mod tests {
     use std::collections::BTreeSet;
 
+    use rstest::rstest;
+
     use super::changes::Changes;
     use super::steps::{Run, STEPS, Step};
     use super::{Options, Stage, is_chosen, left_out};
@@ -191,31 +193,22 @@ mod tests {
         }
     }
 
-    #[test]
-    fn arguments_are_parsed() {
-        let options = |stage, since: Option<&str>, list| {
-            let since = since.map(str::to_owned);
-            Some(Options { stage, since, list })
-        };
-        let cases: [(&[&str], Option<Options>); 8] = [
-            (&[], options(Stage::Commit, None, false)),
-            (
-                &["--stage", "weekly", "--list"],
-                options(Stage::Weekly, None, true),
-            ),
-            (
-                &["--since", "main"],
-                options(Stage::Commit, Some("main"), false),
-            ),
-            (&["--stage"], None),
-            (&["--stage", "hourly"], None),
-            (&["--since"], None),
-            (&["--stage", "nightly", "--since", "main"], None),
-            (&["--quick"], None),
-        ];
-        for (arguments, expected) in cases {
-            assert_eq!(Options::parse(arguments), expected, "{arguments:?}");
-        }
+    fn options(stage: Stage, since: Option<&str>, list: bool) -> Option<Options> {
+        let since = since.map(str::to_owned);
+        Some(Options { stage, since, list })
+    }
+
+    #[rstest]
+    #[case::none(&[], options(Stage::Commit, None, false))]
+    #[case::stage_and_list(&["--stage", "weekly", "--list"], options(Stage::Weekly, None, true))]
+    #[case::since(&["--since", "main"], options(Stage::Commit, Some("main"), false))]
+    #[case::no_stage(&["--stage"], None)]
+    #[case::unknown_stage(&["--stage", "hourly"], None)]
+    #[case::no_revision(&["--since"], None)]
+    #[case::since_of_another_stage(&["--stage", "nightly", "--since", "main"], None)]
+    #[case::unknown(&["--quick"], None)]
+    fn arguments_are_parsed(#[case] arguments: &[&str], #[case] expected: Option<Options>) {
+        assert_eq!(Options::parse(arguments), expected);
     }
 
     #[test]

@@ -122,36 +122,31 @@ impl Spelling {
 #[cfg(test)]
 #[expect(clippy::expect_used, reason = "a test fails by panicking")]
 mod tests {
+    use rstest::rstest;
     use serde_json::json;
 
     use super::*;
 
-    #[test]
-    fn a_document_is_the_same_in_every_spelling() {
+    #[rstest]
+    #[case::reversed(json!({"reversed": true}), r#"{"c":{"d":null},"b é😀":"x\"\n","a":[1,{},[]]}"#)]
+    #[case::escaped(
+        json!({"escaped": true}),
+        r#"{"a":[1,{},[]],"b\u0020\u00e9\ud83d\ude00":"x\u0022\u000a","c":{"d":null}}"#
+    )]
+    #[case::spaced(
+        json!({"layout": "spaced"}),
+        r#"{ "a" : [ 1, {}, [] ], "b é😀" : "x\"\n", "c" : { "d" : null } }"#
+    )]
+    #[case::tabs(
+        json!({"layout": "tabs"}),
+        "{\n\t\"a\" : [\n\t\t1,\n\t\t{},\n\t\t[]\n\t],\n\t\"b é😀\" : \"x\\\"\\n\",\n\t\"c\" : {\n\t\t\"d\" : null\n\t}\n}"
+    )]
+    fn a_document_is_the_same_in_every_spelling(#[case] text: Value, #[case] expected: &str) {
         let json = json!({"a": [1, {}, []], "b é😀": "x\"\n", "c": {"d": null}});
-        for (text, expected) in [
-            (
-                json!({"reversed": true}),
-                r#"{"c":{"d":null},"b é😀":"x\"\n","a":[1,{},[]]}"#,
-            ),
-            (
-                json!({"escaped": true}),
-                r#"{"a":[1,{},[]],"b\u0020\u00e9\ud83d\ude00":"x\u0022\u000a","c":{"d":null}}"#,
-            ),
-            (
-                json!({"layout": "spaced"}),
-                r#"{ "a" : [ 1, {}, [] ], "b é😀" : "x\"\n", "c" : { "d" : null } }"#,
-            ),
-            (
-                json!({"layout": "tabs"}),
-                "{\n\t\"a\" : [\n\t\t1,\n\t\t{},\n\t\t[]\n\t],\n\t\"b é😀\" : \"x\\\"\\n\",\n\t\"c\" : {\n\t\t\"d\" : null\n\t}\n}",
-            ),
-        ] {
-            let spelling: Spelling = serde_json::from_value(text).expect("a spelling");
-            let written = spelling.write(&json);
-            assert_eq!(written, expected);
-            let read: Value = serde_json::from_str(&written).expect("JSON");
-            assert_eq!(read, json);
-        }
+        let spelling: Spelling = serde_json::from_value(text).expect("a spelling");
+        let written = spelling.write(&json);
+        assert_eq!(written, expected);
+        let read: Value = serde_json::from_str(&written).expect("JSON");
+        assert_eq!(read, json);
     }
 }

@@ -29,29 +29,33 @@ fn value(text: &str, metric: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn growth_is_that_of_the_first_metric_of_both() {
-        let heap =
-            "# TYPE go_memstats_heap_inuse_bytes gauge\ngo_memstats_heap_inuse_bytes 2e+06\n";
-        let both = "go_memstats_heap_inuse_bytes 5e+06\nprocess_resident_memory_bytes 9e+06\n";
-        let resident = "process_resident_memory_bytes 3000000.0 1700000000\n";
-        for (before, after, expected) in [
-            (heap, both, Some(2.5)),
-            (both, heap, Some(0.4)),
-            (resident, both, Some(3.0)),
-            (heap, resident, None),
-            ("process_resident_memory_bytes 0\n", resident, None),
-            ("process_resident_memory_bytes_total 5\n", resident, None),
-            ("process_resident_memory_bytes", resident, None),
-            ("", "", None),
-        ] {
-            assert_eq!(growth(before, after), expected, "{before} {after}");
-            assert_eq!(
-                has_metric(before),
-                !before.is_empty() && growth(before, before).is_some()
-            );
-        }
+    const HEAP: &str =
+        "# TYPE go_memstats_heap_inuse_bytes gauge\ngo_memstats_heap_inuse_bytes 2e+06\n";
+    const BOTH: &str = "go_memstats_heap_inuse_bytes 5e+06\nprocess_resident_memory_bytes 9e+06\n";
+    const RESIDENT: &str = "process_resident_memory_bytes 3000000.0 1700000000\n";
+
+    #[rstest]
+    #[case::heap(HEAP, BOTH, Some(2.5))]
+    #[case::shrunk_heap(BOTH, HEAP, Some(0.4))]
+    #[case::resident(RESIDENT, BOTH, Some(3.0))]
+    #[case::another_metric(HEAP, RESIDENT, None)]
+    #[case::zero("process_resident_memory_bytes 0\n", RESIDENT, None)]
+    #[case::longer_name("process_resident_memory_bytes_total 5\n", RESIDENT, None)]
+    #[case::no_value("process_resident_memory_bytes", RESIDENT, None)]
+    #[case::nothing("", "", None)]
+    fn growth_is_that_of_the_first_metric_of_both(
+        #[case] before: &str,
+        #[case] after: &str,
+        #[case] expected: Option<f64>,
+    ) {
+        assert_eq!(growth(before, after), expected);
+        assert_eq!(
+            has_metric(before),
+            !before.is_empty() && growth(before, before).is_some()
+        );
     }
 }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::scenario::*;
 use bytes::Bytes;
+use rstest::rstest;
 
 const NS: &str = "c1-x-2";
 
@@ -125,65 +126,60 @@ fn facts_of_a_json_answer() {
     );
 }
 
-#[test]
-fn pages_behind_cursors_are_there_and_filled() {
-    for (pages, line) in [
-        (vec![1, 2, 1], "<filled>"),
-        (vec![0, 1], "<filled>"),
-        (vec![1, 1, 0], "<page 2 of 2 is empty>"),
-        (vec![3], "<none>"),
-        (vec![], "<none>"),
-    ] {
-        let answer = Answer::default().joined(String::new(), json!({}), pages);
-        let view = View {
-            answer: &answer,
-            ns: NS,
-            vendor: "opa",
-            captures: &Captures::new(),
-        };
-        assert_eq!(view.fact(&filled_pages()).value, line);
-    }
+#[rstest]
+#[case::filled(vec![1, 2, 1], "<filled>")]
+#[case::empty_first_page(vec![0, 1], "<filled>")]
+#[case::empty_last_page(vec![1, 1, 0], "<page 2 of 2 is empty>")]
+#[case::one_page(vec![3], "<none>")]
+#[case::no_page(vec![], "<none>")]
+fn pages_behind_cursors_are_there_and_filled(#[case] pages: Vec<usize>, #[case] line: &str) {
+    let answer = Answer::default().joined(String::new(), json!({}), pages);
+    let view = View {
+        answer: &answer,
+        ns: NS,
+        vendor: "opa",
+        captures: &Captures::new(),
+    };
+    assert_eq!(view.fact(&filled_pages()).value, line);
 }
 
-#[test]
-fn an_answer_may_take_half_of_the_wait() {
-    for (longest, whole, line) in [
-        (0.0, 0.0, "<at most half of the wait>"),
-        (200.0, 200.0, "<at most half of the wait>"),
-        (400.0, 400.0, "<400 of 400 ms>"),
-        (400.0, 900.0, "<at most half of the wait>"),
-        (2500.0, 3000.0, "<2500 of 3000 ms>"),
-    ] {
-        let mut answer = Answer::default();
-        answer.wait = Wait { longest, whole };
-        let view = View {
-            answer: &answer,
-            ns: NS,
-            vendor: "opa",
-            captures: &Captures::new(),
-        };
-        assert_eq!(view.fact(&no_long_answer()).value, line);
-    }
+#[rstest]
+#[case::no_wait(0.0, 0.0, "<at most half of the wait>")]
+#[case::short(200.0, 200.0, "<at most half of the wait>")]
+#[case::long(400.0, 400.0, "<400 of 400 ms>")]
+#[case::part_of_a_long_wait(400.0, 900.0, "<at most half of the wait>")]
+#[case::long_part(2500.0, 3000.0, "<2500 of 3000 ms>")]
+fn an_answer_may_take_half_of_the_wait(
+    #[case] longest: f64,
+    #[case] whole: f64,
+    #[case] line: &str,
+) {
+    let mut answer = Answer::default();
+    answer.wait = Wait { longest, whole };
+    let view = View {
+        answer: &answer,
+        ns: NS,
+        vendor: "opa",
+        captures: &Captures::new(),
+    };
+    assert_eq!(view.fact(&no_long_answer()).value, line);
 }
 
-#[test]
-fn the_coding_identity_is_none() {
-    for (coding, line) in [
-        ("identity", "<absent>"),
-        ("Identity, identity", "<absent>"),
-        ("GZIP", "gzip"),
-        ("gzip, identity", "gzip"),
-    ] {
-        let headers = vec![("Content-Encoding".to_owned(), coding.to_owned())];
-        let answer = Answer::new(200, headers, Bytes::new());
-        let view = View {
-            answer: &answer,
-            ns: NS,
-            vendor: "opa",
-            captures: &Captures::new(),
-        };
-        assert_eq!(view.fact(&header("content-encoding")).value, line);
-    }
+#[rstest]
+#[case::identity("identity", "<absent>")]
+#[case::identity_twice("Identity, identity", "<absent>")]
+#[case::another("GZIP", "gzip")]
+#[case::identity_and_another("gzip, identity", "gzip")]
+fn the_coding_identity_is_none(#[case] coding: &str, #[case] line: &str) {
+    let headers = vec![("Content-Encoding".to_owned(), coding.to_owned())];
+    let answer = Answer::new(200, headers, Bytes::new());
+    let view = View {
+        answer: &answer,
+        ns: NS,
+        vendor: "opa",
+        captures: &Captures::new(),
+    };
+    assert_eq!(view.fact(&header("content-encoding")).value, line);
 }
 
 #[test]

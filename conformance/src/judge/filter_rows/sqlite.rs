@@ -155,6 +155,7 @@ fn cell(value: Option<&Value>) -> Cell {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
     use serde_json::json;
 
     use super::*;
@@ -170,24 +171,21 @@ mod tests {
         )
     }
 
-    #[test]
-    fn clauses_select_rows() {
-        for (clause, rows) in [
-            ("WHERE t.n > 3", &["b"][..]),
-            ("where \"t\".\"n\" < '3'", &["a"]),
-            ("s = 'O''Brien'", &["b"]),
-            ("WHERE (t.n > 1) IS NOT TRUE", &["a", "c"]),
-            ("WHERE NOT t.n > 1", &["a"]),
-            ("WHERE s LIKE 'A%'", &["a"]),
-            ("WHERE b = TRUE OR s IS NULL", &["a", "c"]),
-            ("WHERE n IN (1, 20) -- both", &["a", "b"]),
-            ("WHERE 1 = 1", &["a", "b", "c"]),
-            ("WHERE(n)=1", &["a"]),
-        ] {
-            let expected = rows.iter().map(|row| (*row).to_owned()).collect();
-            let found = select(clause, &table());
-            assert_eq!(found, Ok(expected), "{clause}");
-        }
+    #[rstest]
+    #[case("WHERE t.n > 3", &["b"])]
+    #[case("where \"t\".\"n\" < '3'", &["a"])]
+    #[case("s = 'O''Brien'", &["b"])]
+    #[case("WHERE (t.n > 1) IS NOT TRUE", &["a", "c"])]
+    #[case("WHERE NOT t.n > 1", &["a"])]
+    #[case("WHERE s LIKE 'A%'", &["a"])]
+    #[case("WHERE b = TRUE OR s IS NULL", &["a", "c"])]
+    #[case("WHERE n IN (1, 20) -- both", &["a", "b"])]
+    #[case("WHERE 1 = 1", &["a", "b", "c"])]
+    #[case("WHERE(n)=1", &["a"])]
+    fn clauses_select_rows(#[case] clause: &str, #[case] rows: &[&str]) {
+        let expected = rows.iter().map(|row| (*row).to_owned()).collect();
+        let found = select(clause, &table());
+        assert_eq!(found, Ok(expected));
     }
 
     #[test]

@@ -138,6 +138,7 @@ fn order(left: &Value, right: &Value) -> Option<Ordering> {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
     use serde_json::json;
 
     use super::*;
@@ -195,40 +196,36 @@ mod tests {
         }
     }
 
-    #[test]
-    fn hostile_conditions_are_refused() {
-        let known = field("eq", "t.n", json!(1));
-        for (query, reason) in [
-            (json!(null), "no `operator`"),
-            (json!([1]), "no `operator`"),
-            (json!({"operator": "eq"}), "no `value`"),
-            (json!({"operator": "eq", "value": 1}), "no `type`"),
-            (
-                json!({"type": "x", "operator": "eq", "value": 1}),
-                "unknown type x",
-            ),
-            (field("eq", "t.x", json!(1)), "no such column: t.x"),
-            (field("eq", "other.n", json!(1)), "no such column: other.n"),
-            (field("eq", "t.", json!(1)), "no such column: t."),
-            (field("eq", "tn", json!(1)), "no such column: tn"),
-            (field("like", "t.n", json!(1)), "unknown operator like"),
-            (field("in", "t.n", json!(1)), "`value` is not a list"),
-            (
-                field("contains", "t.n", json!(1)),
-                "`value` is not a string",
-            ),
-            (
-                field("eq", "t.n", json!({"x": 1})),
-                r#"invalid `value`: expected a scalar, a list or `{"field": …}`"#,
-            ),
-            (
-                compound("xor", json!([known])),
-                "unknown compound operator xor",
-            ),
-            (compound("not", json!([])), "`not` of 0 conditions"),
-            (compound("or", json!([known, 1])), "no `operator`"),
-        ] {
-            assert_eq!(found(&query), Err(reason.to_owned()), "{query}");
-        }
+    #[rstest]
+    #[case::null(json!(null), "no `operator`")]
+    #[case::list(json!([1]), "no `operator`")]
+    #[case::no_value(json!({"operator": "eq"}), "no `value`")]
+    #[case::no_type(json!({"operator": "eq", "value": 1}), "no `type`")]
+    #[case::unknown_type(json!({"type": "x", "operator": "eq", "value": 1}), "unknown type x")]
+    #[case::column(field("eq", "t.x", json!(1)), "no such column: t.x")]
+    #[case::table(field("eq", "other.n", json!(1)), "no such column: other.n")]
+    #[case::no_column_name(field("eq", "t.", json!(1)), "no such column: t.")]
+    #[case::no_separator(field("eq", "tn", json!(1)), "no such column: tn")]
+    #[case::operator(field("like", "t.n", json!(1)), "unknown operator like")]
+    #[case::in_without_a_list(field("in", "t.n", json!(1)), "`value` is not a list")]
+    #[case::contains_without_a_string(
+        field("contains", "t.n", json!(1)),
+        "`value` is not a string"
+    )]
+    #[case::object(
+        field("eq", "t.n", json!({"x": 1})),
+        r#"invalid `value`: expected a scalar, a list or `{"field": …}`"#
+    )]
+    #[case::compound_operator(
+        compound("xor", json!([field("eq", "t.n", json!(1))])),
+        "unknown compound operator xor"
+    )]
+    #[case::not_of_none(compound("not", json!([])), "`not` of 0 conditions")]
+    #[case::or_of_a_number(
+        compound("or", json!([field("eq", "t.n", json!(1)), 1])),
+        "no `operator`"
+    )]
+    fn hostile_conditions_are_refused(#[case] query: Value, #[case] reason: &str) {
+        assert_eq!(found(&query), Err(reason.to_owned()));
     }
 }

@@ -1,5 +1,7 @@
 //! The embedded documents compile, and each kind of finding is found.
 
+use rstest::rstest;
+
 use super::*;
 
 fn contract() -> &'static Contract {
@@ -308,19 +310,13 @@ fn a_wrong_status_comes_with_those_that_are_documented() {
     }
 }
 
-#[test]
-fn the_vendor_of_a_media_type_is_the_targets() {
-    for (value, expected) in [
-        (
-            "Application/VND.opa.ucast.all+json",
-            "application/vnd.engine.ucast.all+json",
-        ),
-        (
-            "application/vnd.other.all+json",
-            "application/vnd.other.all+json",
-        ),
-        ("text/plain; charset=utf-8", "text/plain"),
-    ] {
-        assert_eq!(media_type(value, "opa"), expected);
-    }
+#[rstest]
+#[case::of_the_target(
+    "Application/VND.opa.ucast.all+json",
+    "application/vnd.engine.ucast.all+json"
+)]
+#[case::of_another("application/vnd.other.all+json", "application/vnd.other.all+json")]
+#[case::parameters("text/plain; charset=utf-8", "text/plain")]
+fn the_vendor_of_a_media_type_is_the_targets(#[case] value: &str, #[case] expected: &str) {
+    assert_eq!(media_type(value, "opa"), expected);
 }

@@ -167,69 +167,62 @@ fn check_sent(written: &Map<String, Value>) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn bad_files_are_refused_with_the_reason() {
-        for (text, reason) in [
-            ("fault: x", "invalid type: map, expected a sequence"),
-            ("- breaks: x", "a fault without a name"),
-            ("- {fault: x}", "x: no effect"),
-            (
-                "- {fault: x, hang: true, close: true}",
-                "only one of hang, close and cut",
-            ),
-            ("- {fault: x, hang: true, delay: 5}", "there is no answer"),
-            (
-                "- {fault: x, hang: 1}",
-                "x: invalid type: number, expected a boolean",
-            ),
-            ("- {fault: x, cut: -1}", "x: invalid number"),
-            ("- {fault: x, hangs: true}", "x: unknown field `hangs`"),
-            (
-                "- {fault: x, on: GET, hang: true}",
-                "x: invalid endpoint `GET`: expected `METHOD /path`",
-            ),
-            (
-                "- {fault: x, reply: {status: 101}}",
-                "x: invalid status 101: expected 200 to 599",
-            ),
-            (
-                "- {fault: x, answer: [{status: 1000}]}",
-                "x: invalid status 1000",
-            ),
-            (
-                "- {fault: x, reply: {status: 200, header: {a b: c}}}",
-                "invalid header `a b: c`",
-            ),
-            (
-                "- {fault: x, answer: [{set-header: {a: \"b\\n\"}}]}",
-                "invalid header",
-            ),
-            ("- {fault: x y, hang: true}", "x y: a name has letters"),
-            (
-                "- {fault: x, hang: true}\n- {fault: x, hang: true}",
-                "duplicate name x",
-            ),
-        ] {
-            let refused = list(text).map(|_| ()).err().unwrap_or_default();
-            assert!(refused.contains(reason), "{text}: {refused}");
-        }
+    #[rstest]
+    #[case::no_list("fault: x", "invalid type: map, expected a sequence")]
+    #[case::no_name("- breaks: x", "a fault without a name")]
+    #[case::no_effect("- {fault: x}", "x: no effect")]
+    #[case::two_endings(
+        "- {fault: x, hang: true, close: true}",
+        "only one of hang, close and cut"
+    )]
+    #[case::delay_of_no_answer("- {fault: x, hang: true, delay: 5}", "there is no answer")]
+    #[case::no_boolean("- {fault: x, hang: 1}", "x: invalid type: number, expected a boolean")]
+    #[case::negative("- {fault: x, cut: -1}", "x: invalid number")]
+    #[case::unknown_field("- {fault: x, hangs: true}", "x: unknown field `hangs`")]
+    #[case::no_path(
+        "- {fault: x, on: GET, hang: true}",
+        "x: invalid endpoint `GET`: expected `METHOD /path`"
+    )]
+    #[case::status_of_a_reply(
+        "- {fault: x, reply: {status: 101}}",
+        "x: invalid status 101: expected 200 to 599"
+    )]
+    #[case::status_of_an_answer("- {fault: x, answer: [{status: 1000}]}", "x: invalid status 1000")]
+    #[case::header_name(
+        "- {fault: x, reply: {status: 200, header: {a b: c}}}",
+        "invalid header `a b: c`"
+    )]
+    #[case::header_value(
+        "- {fault: x, answer: [{set-header: {a: \"b\\n\"}}]}",
+        "invalid header"
+    )]
+    #[case::name("- {fault: x y, hang: true}", "x y: a name has letters")]
+    #[case::duplicate_name(
+        "- {fault: x, hang: true}\n- {fault: x, hang: true}",
+        "duplicate name x"
+    )]
+    fn bad_files_are_refused_with_the_reason(#[case] text: &str, #[case] reason: &str) {
+        let refused = list(text).map(|_| ()).err().unwrap_or_default();
+        assert!(refused.contains(reason), "{refused}");
     }
 
-    #[test]
-    fn a_fault_is_an_alteration_or_an_ending_or_both() {
-        for (text, ending) in [
-            (
-                "- {fault: x, hang: true, on: 'control GET /v1/sources'}",
-                Some(Ending::Hang),
-            ),
-            ("- {fault: x, close: true, times: 2}", Some(Ending::Close)),
-            ("- {fault: x, cut: 3, delay: 5}", Some(Ending::Cut(3))),
-            ("- {fault: a/x, kills: [a/b], delay: 5}", None),
-        ] {
-            let read = list(text).map(|faults| faults.first().map(|fault| fault.ending));
-            assert_eq!(read, Ok(Some(ending)), "{text}");
-        }
+    #[rstest]
+    #[case::hang(
+        "- {fault: x, hang: true, on: 'control GET /v1/sources'}",
+        Some(Ending::Hang)
+    )]
+    #[case::close("- {fault: x, close: true, times: 2}", Some(Ending::Close))]
+    #[case::cut("- {fault: x, cut: 3, delay: 5}", Some(Ending::Cut(3)))]
+    #[case::delay("- {fault: a/x, kills: [a/b], delay: 5}", None)]
+    fn a_fault_is_an_alteration_or_an_ending_or_both(
+        #[case] text: &str,
+        #[case] ending: Option<Ending>,
+    ) {
+        let read = list(text).map(|faults| faults.first().map(|fault| fault.ending));
+        assert_eq!(read, Ok(Some(ending)));
     }
 }

@@ -1,5 +1,7 @@
 //! Tests of digests made from the events of a run.
 
+use rstest::rstest;
+
 use super::*;
 use crate::catalogue::Level;
 use crate::evidence::{Leaked, SideEffect, TargetSummary};
@@ -244,8 +246,11 @@ fn a_run_comes_to_what_weighs_most() {
     }
 }
 
-#[test]
-fn a_named_rule_has_to_be_judged() {
+#[rstest]
+#[case::no_scenario(Reason::NoScenario)]
+#[case::not_claimed(Reason::NotClaimed("config".to_owned()))]
+#[case::not_owned(Reason::NotOwned)]
+fn a_named_rule_has_to_be_judged(#[case] reason: Reason) {
     let events = |reason| {
         vec![
             judged(RULE, Verdict::Pass),
@@ -253,14 +258,8 @@ fn a_named_rule_has_to_be_judged() {
             finished(false, None),
         ]
     };
-    for reason in [
-        Reason::NoScenario,
-        Reason::NotClaimed("config".to_owned()),
-        Reason::NotOwned,
-    ] {
-        let digest = digest("custom", &[OTHER.to_owned()], events(reason.clone()));
-        assert_eq!(digest.conclusion(), Conclusion::Incomplete, "{reason}");
-    }
+    let digest = digest("custom", &[OTHER.to_owned()], events(reason));
+    assert_eq!(digest.conclusion(), Conclusion::Incomplete);
 }
 
 #[test]

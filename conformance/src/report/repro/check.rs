@@ -176,54 +176,49 @@ fn of_type(path: &Value, name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
+    #[rstest]
+    #[case::status("status", "204", Some("[ \"$status\" = 204 ]"))]
+    #[case::one_of_two_statuses(
+        "status",
+        "<400 or 500>",
+        Some("[ \"$status\" = 400 -o \"$status\" = 500 ]")
+    )]
+    #[case::any_status("status", "<some>", None)]
+    #[case::value("/a", "1", Some("getpath([\"a\"]) == 1"))]
+    #[case::absent("/a/0", "<absent>", Some("any(paths; . == [\"a\",0]) | not"))]
+    #[case::kind("body", "<array>", Some("(getpath([]) | type) == \"array\""))]
+    #[case::number("body/a", "<number from 0>", None)]
+    #[case::namespace("/a", "\"<ns>\"", None)]
+    #[case::header("header Allow", "GET", Some("[ \"$(header 'allow')\" = 'GET' ]"))]
+    #[case::absent_header("header Allow", "<absent>", Some("[ -z \"$(header 'allow')\" ]"))]
+    #[case::any_header("header Allow", "<other>", None)]
+    #[case::media_type("media-type", "application/json", Some("= 'application/json' ]; }"))]
+    #[case::media_type_of_a_vendor("media-type", "application/vnd.engine.a+json", None)]
+    #[case::empty_body("body", "<empty>", Some("[ -z \"$body\" ]"))]
+    fn what_was_expected_is_asked_as_far_as_a_shell_can_say_it(
+        #[case] path: &str,
+        #[case] expected: &str,
+        #[case] fragment: Option<&str>,
+    ) {
+        let difference = Difference {
+            path: path.to_owned(),
+            expected: expected.to_owned(),
+            got: String::new(),
+        };
+        let found = of_difference(&difference).map(|one| one.shell);
+        let same = match (&found, fragment) {
+            (Some(found), Some(fragment)) => found.contains(fragment),
+            (found, fragment) => found.is_none() && fragment.is_none(),
+        };
+        assert!(same, "{found:?}");
+    }
+
     #[test]
-    fn what_was_expected_is_asked_as_far_as_a_shell_can_say_it() {
-        for (path, expected, fragment) in [
-            ("status", "204", Some("[ \"$status\" = 204 ]")),
-            (
-                "status",
-                "<400 or 500>",
-                Some("[ \"$status\" = 400 -o \"$status\" = 500 ]"),
-            ),
-            ("status", "<some>", None),
-            ("/a", "1", Some("getpath([\"a\"]) == 1")),
-            ("/a/0", "<absent>", Some("any(paths; . == [\"a\",0]) | not")),
-            ("body", "<array>", Some("(getpath([]) | type) == \"array\"")),
-            ("body/a", "<number from 0>", None),
-            ("/a", "\"<ns>\"", None),
-            (
-                "header Allow",
-                "GET",
-                Some("[ \"$(header 'allow')\" = 'GET' ]"),
-            ),
-            (
-                "header Allow",
-                "<absent>",
-                Some("[ -z \"$(header 'allow')\" ]"),
-            ),
-            ("header Allow", "<other>", None),
-            (
-                "media-type",
-                "application/json",
-                Some("= 'application/json' ]; }"),
-            ),
-            ("media-type", "application/vnd.engine.a+json", None),
-            ("body", "<empty>", Some("[ -z \"$body\" ]")),
-        ] {
-            let difference = Difference {
-                path: path.to_owned(),
-                expected: expected.to_owned(),
-                got: String::new(),
-            };
-            let found = of_difference(&difference).map(|one| one.shell);
-            let same = match (&found, fragment) {
-                (Some(found), Some(fragment)) => found.contains(fragment),
-                (found, fragment) => found.is_none() && fragment.is_none(),
-            };
-            assert!(same, "{path} {expected}: {found:?}");
-        }
+    fn a_script_that_cannot_decide_says_neither() {
         // A script that cannot decide reports neither success nor failure.
         assert_eq!(lines(&[]).last().map(String::as_str), Some("exit 125"));
     }

@@ -132,27 +132,26 @@ fn word(text: &str) -> String {
 mod tests {
     use std::process::Command;
 
+    use rstest::rstest;
+
     use super::*;
     use crate::visible::visible;
 
-    #[test]
-    fn words_are_seen_and_mean_the_same() {
-        for text in [
-            "",
-            "it's",
-            "a\u{202e}b\u{2066}\u{200b}\u{1b}[31m\u{7}\u{85}é",
-            "::error::x\n ::set-output::y\n##[error]z",
-            "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
-            "$(echo a)\\`\"%s",
-        ] {
-            let word = quoted(text);
-            assert_eq!(visible(&word), word, "{text:?}");
-            let shell = Command::new("sh")
-                .args(["-c", &format!("printf %s {word}")])
-                .output()
-                .expect("a shell");
-            assert_eq!(String::from_utf8_lossy(&shell.stdout), text, "{word}");
-        }
+    #[rstest]
+    #[case::empty("")]
+    #[case::quote("it's")]
+    #[case::invisible("a\u{202e}b\u{2066}\u{200b}\u{1b}[31m\u{7}\u{85}é")]
+    #[case::commands("::error::x\n ::set-output::y\n##[error]z")]
+    #[case::lines("GET / HTTP/1.1\r\nHost: a\r\n\r\n")]
+    #[case::expansions("$(echo a)\\`\"%s")]
+    fn words_are_seen_and_mean_the_same(#[case] text: &str) {
+        let word = quoted(text);
+        assert_eq!(visible(&word), word);
+        let shell = Command::new("sh")
+            .args(["-c", &format!("printf %s {word}")])
+            .output()
+            .expect("a shell");
+        assert_eq!(String::from_utf8_lossy(&shell.stdout), text, "{word}");
     }
 
     #[test]

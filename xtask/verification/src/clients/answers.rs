@@ -64,53 +64,54 @@ impl Answers {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    #[test]
-    fn lines_are_cases() {
-        for (lines, expected) in [
-            (
-                "{\"case\":\"a\",\"result\":1}\n{\"case\":\"b\",\"error\":{}}\n",
-                Ok(2),
-            ),
-            ("", Err("no case")),
-            (
-                "{\"case\":\"a\",\"result\":1}\ntext",
-                Err("expected ident at line 1 column 2: text"),
-            ),
-            (
-                "{\"result\":1}",
-                Err("a line without a case: {\"result\":1}"),
-            ),
-            (
-                "{\"case\":\"a\"}",
-                Err("neither a result nor an error: {\"case\":\"a\"}"),
-            ),
-            (
-                "{\"case\":\"a\",\"result\":1}\n{\"case\":\"a\",\"result\":1}",
-                Err("a case that is there twice: {\"case\":\"a\",\"result\":1}"),
-            ),
-        ] {
-            let found = Answers::read(lines);
-            let found = found
-                .map(|answers| answers.0.len())
-                .map_err(|error| error.to_string());
-            assert_eq!(found, expected.map_err(str::to_owned), "{lines}");
-        }
+    #[rstest]
+    #[case::two_cases(
+        "{\"case\":\"a\",\"result\":1}\n{\"case\":\"b\",\"error\":{}}\n",
+        Ok(2)
+    )]
+    #[case::none("", Err("no case"))]
+    #[case::no_json(
+        "{\"case\":\"a\",\"result\":1}\ntext",
+        Err("expected ident at line 1 column 2: text")
+    )]
+    #[case::no_name("{\"result\":1}", Err("a line without a case: {\"result\":1}"))]
+    #[case::no_answer(
+        "{\"case\":\"a\"}",
+        Err("neither a result nor an error: {\"case\":\"a\"}")
+    )]
+    #[case::twice(
+        "{\"case\":\"a\",\"result\":1}\n{\"case\":\"a\",\"result\":1}",
+        Err("a case that is there twice: {\"case\":\"a\",\"result\":1}")
+    )]
+    fn lines_are_cases(#[case] lines: &str, #[case] expected: Result<usize, &str>) {
+        let found = Answers::read(lines);
+        let found = found
+            .map(|answers| answers.0.len())
+            .map_err(|error| error.to_string());
+        assert_eq!(found, expected.map_err(str::to_owned));
     }
 
-    #[test]
-    fn both_are_asked_the_same() -> Result<(), Box<dyn Error>> {
+    #[rstest]
+    #[case::same("ab", "ab", true)]
+    #[case::another_order("ab", "ba", false)]
+    #[case::too_few("ab", "a", false)]
+    fn both_are_asked_the_same(
+        #[case] one: &str,
+        #[case] two: &str,
+        #[case] alike: bool,
+    ) -> Result<(), Box<dyn Error>> {
         let answers = |names: &str| {
             let lines = names
                 .chars()
                 .map(|name| format!("{{\"case\":\"{name}\",\"result\":1}}\n"));
             Answers::read(&lines.collect::<String>())
         };
-        for (one, two, alike) in [("ab", "ab", true), ("ab", "ba", false), ("ab", "a", false)] {
-            let (one, two) = (answers(one)?, answers(two)?);
-            assert_eq!(one.pair_with(&two).is_ok(), alike, "{one:?} {two:?}");
-        }
+        let (one, two) = (answers(one)?, answers(two)?);
+        assert_eq!(one.pair_with(&two).is_ok(), alike);
         Ok(())
     }
 }

@@ -144,6 +144,8 @@ fn is_about(listed: &str, case: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
     const LIST: &str = r#"
@@ -178,20 +180,18 @@ mod tests {
         Ok(())
     }
 
+    #[rstest]
+    #[case::no_reason("It is so.", "")]
+    #[case::no_case(r#"["c/x", "c/deep/*"]"#, "[]")]
+    #[case::no_answer(r#"{"error": {}}"#, r#"{"result":1}"#)]
+    #[case::no_json(r#"{"error": {}}"#, "nothing")]
+    #[case::unknown_field("reason", "why")]
+    fn a_list_says_why_and_what(#[case] original: &str, #[case] replacement: &str) {
+        assert!(Differences::read(&LIST.replace(original, replacement)).is_err());
+    }
+
     #[test]
-    fn a_list_says_why_and_what() {
-        for (original, replacement) in [
-            ("It is so.", ""),
-            (r#"["c/x", "c/deep/*"]"#, "[]"),
-            (r#"{"error": {}}"#, r#"{"result":1}"#),
-            (r#"{"error": {}}"#, "nothing"),
-            ("reason", "why"),
-        ] {
-            assert!(
-                Differences::read(&LIST.replace(original, replacement)).is_err(),
-                "{replacement}"
-            );
-        }
+    fn the_list_is_read() {
         assert!(Differences::read(LIST).is_ok());
     }
 }

@@ -1,6 +1,7 @@
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use rstest::rstest;
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
 
@@ -235,27 +236,24 @@ fn sqlserver_is_read() {
     );
 }
 
-#[test]
-fn what_only_the_database_knows_is_not_plain() {
-    for (language, clause) in [
-        (Postgresql, "f(s)"),
-        (Postgresql, "pg_catalog.lower(s) = 'a'"),
-        (Postgresql, "s ~ '^a'"),
-        (Postgresql, "n = (SELECT max(n) FROM t)"),
-        (Postgresql, "EXISTS (SELECT 1)"),
-        (Postgresql, "count(n) FILTER (WHERE n > 1) = 1"),
-        (Postgresql, "n = ANY('{1,2}')"),
-        (Mysql, "s REGEXP '^a'"),
-        (Mysql, "n DIV 2 = 1"),
-        (Mysql, "1 = n div 2"),
-        (Mysql, "n > 1 XOR b"),
-        (Mysql, "SOUNDEX(s) = SOUNDEX('a')"),
-        (Sqlserver, "PATINDEX('%a%', s) = 1"),
-        (Sqlserver, "TRY_CAST(s AS int) = 1"),
-        (Sqlserver, "n = (SELECT n AS v FOR JSON AUTO)"),
-    ] {
-        assert_eq!(found(clause, language), Err(NOT_PLAIN), "{clause}");
-    }
+#[rstest]
+#[case(Postgresql, "f(s)")]
+#[case(Postgresql, "pg_catalog.lower(s) = 'a'")]
+#[case(Postgresql, "s ~ '^a'")]
+#[case(Postgresql, "n = (SELECT max(n) FROM t)")]
+#[case(Postgresql, "EXISTS (SELECT 1)")]
+#[case(Postgresql, "count(n) FILTER (WHERE n > 1) = 1")]
+#[case(Postgresql, "n = ANY('{1,2}')")]
+#[case(Mysql, "s REGEXP '^a'")]
+#[case(Mysql, "n DIV 2 = 1")]
+#[case(Mysql, "1 = n div 2")]
+#[case(Mysql, "n > 1 XOR b")]
+#[case(Mysql, "SOUNDEX(s) = SOUNDEX('a')")]
+#[case(Sqlserver, "PATINDEX('%a%', s) = 1")]
+#[case(Sqlserver, "TRY_CAST(s AS int) = 1")]
+#[case(Sqlserver, "n = (SELECT n AS v FOR JSON AUTO)")]
+fn what_only_the_database_knows_is_not_plain(#[case] language: Language, #[case] clause: &str) {
+    assert_eq!(found(clause, language), Err(NOT_PLAIN));
 }
 
 #[test]
@@ -298,54 +296,38 @@ fn what_is_not_one_condition_is_wrong() {
     }
 }
 
-#[test]
-fn what_a_database_does_not_have_is_wrong() {
-    for (language, clause, reason) in [
-        (Postgresql, "s = \"apple\"", "no such column"),
-        (Postgresql, "\"T\".s = 'apple'", "no such column"),
-        (
-            Postgresql,
-            "s LIKE '%e' ESCAPE 'e'",
-            "ends with its escape character",
-        ),
-        (Postgresql, "n = $1", "the placeholder `$1` has no value"),
-        (Postgresql, "n", "invalid condition `n`"),
-        (Postgresql, "n = 1 OR 1", "invalid condition `1`"),
-        (
-            Postgresql,
-            "s + 'x' = 'applex'",
-            "`+` does not concatenate strings",
-        ),
-        (
-            Mysql,
-            "s LIKE 'a' || '%'",
-            "`||` does not concatenate strings",
-        ),
-        (Postgresql, "s <=> 'apple'", "only MySQL has `<=>`"),
-        (Mysql, "s IS DISTINCT FROM 'a'", "IS DISTINCT FROM"),
-        (Mysql, "s ILIKE 'a'", "only PostgreSQL has ILIKE"),
-        (Mysql, "s::char = 'a'", "only PostgreSQL has `::`"),
-        (
-            Mysql,
-            "n = 1 /*! OR 1 = 1 */",
-            "a comment that MySQL executes",
-        ),
-        (Mysql, "n DIV", "Expected"),
-        (Mysql, "(n DIV) = 1", "Expected"),
-        (Mysql, "DIV 2", "Expected"),
-        (Mysql, "t.div = 1", "no such column: t.div"),
-        (Sqlserver, "n = @p1", ""),
-        (Sqlserver, "n", "invalid condition `n`"),
-        (Sqlserver, "TRUE", "no such column: TRUE"),
-        (Sqlserver, "n = 1 AND b", "invalid condition `b`"),
-        (Sqlserver, "(n = 1) = 1", "for SQL Server"),
-        (Sqlserver, "(n = 1) IS NOT TRUE", "IS NOT TRUE"),
-    ] {
-        let found = found(clause, language);
-        let is_reported =
-            matches!(&found, Err(FilterError::Wrong(error)) if error.contains(reason));
-        assert!(is_reported, "{language:?}: {clause}: {found:?}");
-    }
+#[rstest]
+#[case(Postgresql, "s = \"apple\"", "no such column")]
+#[case(Postgresql, "\"T\".s = 'apple'", "no such column")]
+#[case(Postgresql, "s LIKE '%e' ESCAPE 'e'", "ends with its escape character")]
+#[case(Postgresql, "n = $1", "the placeholder `$1` has no value")]
+#[case(Postgresql, "n", "invalid condition `n`")]
+#[case(Postgresql, "n = 1 OR 1", "invalid condition `1`")]
+#[case(Postgresql, "s + 'x' = 'applex'", "`+` does not concatenate strings")]
+#[case(Mysql, "s LIKE 'a' || '%'", "`||` does not concatenate strings")]
+#[case(Postgresql, "s <=> 'apple'", "only MySQL has `<=>`")]
+#[case(Mysql, "s IS DISTINCT FROM 'a'", "IS DISTINCT FROM")]
+#[case(Mysql, "s ILIKE 'a'", "only PostgreSQL has ILIKE")]
+#[case(Mysql, "s::char = 'a'", "only PostgreSQL has `::`")]
+#[case(Mysql, "n = 1 /*! OR 1 = 1 */", "a comment that MySQL executes")]
+#[case(Mysql, "n DIV", "Expected")]
+#[case(Mysql, "(n DIV) = 1", "Expected")]
+#[case(Mysql, "DIV 2", "Expected")]
+#[case(Mysql, "t.div = 1", "no such column: t.div")]
+#[case(Sqlserver, "n = @p1", "")]
+#[case(Sqlserver, "n", "invalid condition `n`")]
+#[case(Sqlserver, "TRUE", "no such column: TRUE")]
+#[case(Sqlserver, "n = 1 AND b", "invalid condition `b`")]
+#[case(Sqlserver, "(n = 1) = 1", "for SQL Server")]
+#[case(Sqlserver, "(n = 1) IS NOT TRUE", "IS NOT TRUE")]
+fn what_a_database_does_not_have_is_wrong(
+    #[case] language: Language,
+    #[case] clause: &str,
+    #[case] reason: &str,
+) {
+    let found = found(clause, language);
+    let is_reported = matches!(&found, Err(FilterError::Wrong(error)) if error.contains(reason));
+    assert!(is_reported, "{found:?}");
 }
 
 /// CPU time of the calling thread.
