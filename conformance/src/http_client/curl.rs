@@ -130,7 +130,7 @@ mod tests {
     )]
     #[case::head("HEAD", "/../a", vec![], "", "curl -i -I --path-as-is 'http://127.0.0.1:1/../a'")]
     fn commands_repeat_what_was_sent(
-        #[case] method: &str,
+        #[case] method: &'static str,
         #[case] path: &str,
         #[case] headers: Vec<(&str, &str)>,
         #[case] body: &'static str,
