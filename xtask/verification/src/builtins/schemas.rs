@@ -65,7 +65,7 @@ struct Maker<'m, 'b> {
 
 /// Position of a subschema, which determines its possible references: none may cause a cycle.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum SchemaPosition {
     /// Applies to the whole document.
     Root,
     /// Applies to the same value as the definition that contains it.
@@ -156,9 +156,11 @@ impl Maker<'_, '_> {
         if let Some(name) = METASCHEMAS.get(self.draft).filter(|name| !name.is_empty()) {
             members.insert("$schema".to_owned(), Value::from(*name).to_string());
         }
-        self.keywords(DEPTH, Place::Root, &mut members);
+        self.keywords(DEPTH, SchemaPosition::Root, &mut members);
         if !self.choices.rarely(4) {
-            let properties = self.by_names(&NAMES, |maker| maker.schema(DEPTH - 1, Place::Inner));
+            let properties = self.by_names(&NAMES, |maker| {
+                maker.schema(DEPTH - 1, SchemaPosition::Inner)
+            });
             members.insert("properties".to_owned(), properties);
         }
         let keyword = if self.is_old() { "id" } else { "$id" };
@@ -177,8 +179,8 @@ impl Maker<'_, '_> {
                 let mut definition = Members::new();
                 let is_named = place == "definitions" && self.choices.rarely(4);
                 let place = match (is_named, at) {
-                    (true, _) | (_, 2) => Place::Named,
-                    _ => Place::Definition,
+                    (true, _) | (_, 2) => SchemaPosition::Named,
+                    _ => SchemaPosition::Definition,
                 };
                 self.keywords(1, place, &mut definition);
                 if is_named {
@@ -198,7 +200,7 @@ impl Maker<'_, '_> {
         object(members)
     }
 
-    fn schema(&mut self, depth: usize, place: Place) -> String {
+    fn schema(&mut self, depth: usize, place: SchemaPosition) -> String {
         if !self.is_old() && self.choices.rarely(12) {
             return self.choices.of(&["true", "false"]).to_owned();
         }
@@ -210,7 +212,7 @@ impl Maker<'_, '_> {
         object(members)
     }
 
-    fn keywords(&mut self, depth: usize, place: Place, members: &mut Members) {
+    fn keywords(&mut self, depth: usize, place: SchemaPosition, members: &mut Members) {
         if self.choices.rarely(5) {
             let reference = self.reference(place);
             members
@@ -240,7 +242,7 @@ impl Maker<'_, '_> {
     }
 
     /// Returns a target for a reference in a subschema; `None` in a schema with an identifier.
-    fn reference(&mut self, place: Place) -> Option<String> {
+    fn reference(&mut self, place: SchemaPosition) -> Option<String> {
         if self.makes_invalid() {
             let missing = [
                 "#/definitions/x",
@@ -267,11 +269,13 @@ impl Maker<'_, '_> {
         let definitions = ["#/definitions/a", "#/definitions/b", "#/definitions/c"];
         let text = match place {
             _ if self.choices.rarely(8) => self.choices.of(&known),
-            Place::Named => return None,
-            Place::Definition => "#/definitions/c",
-            Place::Root => self.choices.of(&definitions),
-            Place::Inner if self.choices.rarely(4) => self.choices.of(&["#", "", "#anchor"]),
-            Place::Inner => self.choices.of(&definitions),
+            SchemaPosition::Named => return None,
+            SchemaPosition::Definition => "#/definitions/c",
+            SchemaPosition::Root => self.choices.of(&definitions),
+            SchemaPosition::Inner if self.choices.rarely(4) => {
+                self.choices.of(&["#", "", "#anchor"])
+            }
+            SchemaPosition::Inner => self.choices.of(&definitions),
         };
         Some(text.to_owned())
     }
@@ -369,10 +373,12 @@ impl Maker<'_, '_> {
     }
 
     /// Adds a keyword that contains subschemas.
-    fn nested(&mut self, depth: usize, place: Place, members: &mut Members) {
+    fn nested(&mut self, depth: usize, place: SchemaPosition, members: &mut Members) {
         let inner = match place {
-            Place::Root | Place::Definition | Place::Inner => Place::Inner,
-            Place::Named => Place::Named,
+            SchemaPosition::Root | SchemaPosition::Definition | SchemaPosition::Inner => {
+                SchemaPosition::Inner
+            }
+            SchemaPosition::Named => SchemaPosition::Named,
         };
         let names = [
             "properties",

@@ -9,7 +9,7 @@ use super::scalar_value::{bytes, identifier_value, list, time};
 use crate::Value;
 use crate::builtins::keys::public_key::{AlgorithmIdentifier, Numbers, PublicKey};
 use crate::builtins::keys::reader::{Reader, SEQUENCE, dotted, identifier};
-use crate::builtins::keys::{Public, der};
+use crate::builtins::keys::{Public, identifiers};
 use crate::value::Number;
 
 /// Certificate with its parsed extensions.
@@ -242,7 +242,7 @@ fn algorithm_number(algorithm: &AlgorithmIdentifier<'_>) -> u64 {
         "1.2.840.10045.4.3.3" => 11,
         "1.2.840.10045.4.3.4" => 12,
         "1.2.840.113549.1.1.10" => pss_number(algorithm).unwrap_or(0),
-        der::ED25519 => 16,
+        identifiers::ED25519 => 16,
         _ => 0,
     }
 }

@@ -7,7 +7,7 @@ use super::options::{ANY, Options};
 use crate::builtins::keys::hash::Hash;
 use crate::builtins::keys::public_key::AlgorithmIdentifier;
 use crate::builtins::keys::reader::Reader;
-use crate::builtins::keys::{Algorithm, Public, der};
+use crate::builtins::keys::{Algorithm, Public, identifiers};
 
 /// Maximum number of signature checks per chain, as certificates with equal names could lead to
 /// many paths.
@@ -186,7 +186,7 @@ fn algorithm(identifier: &AlgorithmIdentifier<'_>) -> Option<Algorithm> {
         "1.2.840.10045.4.3.2" => Some(Algorithm::Curve(Hash::Sha256)),
         "1.2.840.10045.4.3.3" => Some(Algorithm::Curve(Hash::Sha384)),
         "1.2.840.10045.4.3.4" => Some(Algorithm::Curve(Hash::Sha512)),
-        der::ED25519 => Some(Algorithm::Ed25519),
+        identifiers::ED25519 => Some(Algorithm::Ed25519),
         _ => None,
     }
 }

@@ -4,27 +4,14 @@
 //! is absent if the next element has another tag.
 
 use super::curve::{Curve, Signer};
+use super::identifiers::{CURVES, ED25519, RSA, curve_of};
 use super::public_key::{AlgorithmIdentifier, PublicKey, rsa_numbers};
 use super::reader::{BITS, IDENTIFIER, INTEGER, OCTETS, Reader, SEQUENCE, dotted, identifier};
 use super::{Private, Public, rsa as rsa_key};
 
-pub(in crate::builtins) const RSA: &str = "1.2.840.113549.1.1.1";
-pub(in crate::builtins) const CURVES: &str = "1.2.840.10045.2.1";
-pub(in crate::builtins) const ED25519: &str = "1.3.101.112";
-
 /// Tags of the optional parts of a SEC 1 key.
 const PARAMETERS: u8 = 0xa0;
 const PUBLIC_KEY: u8 = 0xa1;
-
-/// Returns the curve with this object identifier.
-pub(in crate::builtins) fn curve_of(identifier: &str) -> Option<Curve> {
-    match identifier {
-        "1.2.840.10045.3.1.7" => Some(Curve::P256),
-        "1.3.132.0.34" => Some(Curve::P384),
-        "1.3.132.0.35" => Some(Curve::P521),
-        _ => None,
-    }
-}
 
 /// Parses the key of a `PUBLIC KEY` block.
 pub(in crate::builtins) fn public(der: &[u8]) -> Option<Public> {
@@ -54,6 +41,10 @@ pub(in crate::builtins) fn rsa_private(der: &[u8]) -> Option<Private> {
             optional_number(&mut parts)?,
         ],
     };
+    // A list of further primes, which has to be empty.
+    if parts.has(SEQUENCE)? {
+        parts.nested(SEQUENCE)?.is_empty().then_some(())?;
+    }
     Some(Private::Rsa(Box::new(key.completed()?)))
 }
 

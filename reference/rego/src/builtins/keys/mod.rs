@@ -4,6 +4,7 @@ pub(super) mod algorithm;
 pub(super) mod curve;
 pub(super) mod der;
 pub(super) mod hash;
+pub(super) mod identifiers;
 pub(super) mod jwk;
 mod jwk_members;
 pub(super) mod public_key;

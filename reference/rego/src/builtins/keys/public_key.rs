@@ -4,7 +4,7 @@
 use num_bigint::BigUint;
 
 use super::curve;
-use super::der::{CURVES, ED25519, RSA, curve_of};
+use super::identifiers::{CURVES, ED25519, RSA, curve_of};
 use super::reader::{Reader, SEQUENCE, dotted, identifier};
 use super::rsa as rsa_key;
 use super::{Private, Public};
