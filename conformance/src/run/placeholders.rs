@@ -57,9 +57,15 @@ impl Placeholders<'_> {
             server
                 .authorization(&step.identity)?
                 .map(|value| match step.identity {
-                    Identity::Authorization(_) => fill(&value, &|name| match name {
-                        "token" => Some(server.administrator_key().to_owned()),
-                        name => self.lookup(name),
+                    Identity::Authorization(_) => fill(&value, &|name| {
+                        let key = server.administrator_key();
+                        match name {
+                            "token" => Some(key.to_owned()),
+                            "token-in-other-case" => Some(in_other_case(key)),
+                            "token-shortened" => Some(shortened(key)),
+                            "token-changed" => Some(changed(key)),
+                            name => self.lookup(name),
+                        }
                     }),
                     _ => value,
                 });
@@ -143,6 +149,33 @@ impl Placeholders<'_> {
     }
 }
 
+/// Swaps the case of every letter; a key without letters is changed otherwise.
+fn in_other_case(key: &str) -> String {
+    let swap = |c: char| match c.is_ascii_lowercase() {
+        true => c.to_ascii_uppercase(),
+        false => c.to_ascii_lowercase(),
+    };
+    let swapped: String = key.chars().map(swap).collect();
+    if swapped == key {
+        changed(key)
+    } else {
+        swapped
+    }
+}
+
+/// Removes the last character.
+fn shortened(key: &str) -> String {
+    let mut shortened = key.to_owned();
+    shortened.pop();
+    shortened
+}
+
+/// Replaces the last character by another.
+fn changed(key: &str) -> String {
+    let other = if key.ends_with('x') { 'y' } else { 'x' };
+    shortened(key) + &other.to_string()
+}
+
 #[cfg(test)]
 #[expect(
     clippy::expect_used,
@@ -189,6 +222,18 @@ mod tests {
                 get("/x").authorization("Basic {token}-{ns}"),
                 "/x",
                 vec![("authorization", "Basic key-N")],
+                "",
+            ),
+            (
+                get("/x").authorization("Bearer {token-in-other-case} {token-shortened}"),
+                "/x",
+                vec![("authorization", "Bearer KEY ke")],
+                "",
+            ),
+            (
+                get("/x").authorization("Bearer {token-changed}"),
+                "/x",
+                vec![("authorization", "Bearer kex")],
                 "",
             ),
             (

@@ -10,7 +10,9 @@
 //!   engine it can also name a package,
 //! - `{i}` the number of the repetition of a `times` step (three digits),
 //! - `{NAME}` a value captured by an earlier step (percent-encoded in a path),
-//! - `{token}` the target's administrator token, in the value of [`Step::authorization`] only,
+//! - `{token}` the target's administrator token, in the value of [`Step::authorization`] only; and
+//!   tokens that differ little from it: `{token-in-other-case}`, `{token-shortened}` (by its last
+//!   character) and `{token-changed}` (in its last character),
 //! - `{depot}` the address of the fixture server that the target is configured with,
 //! - `{builtin}` the built-in source that the target file names, or `example`.
 //!

@@ -150,7 +150,7 @@ fn a_patch_adds_removes_and_replaces() {
         PATCH /v1/data/a [{"op":"remove","path":"/l/1"},{"op":"remove","path":"/b"}] => 204
         GET /v1/data/a => 200 {"result":{"l":[0,2,3,4]}}
         PATCH /v1/data/a [] => 204
-        PATCH /v1/data/a null => 204
+        PATCH /v1/data/a null => 400 invalid_parameter
         "#,
     );
 }

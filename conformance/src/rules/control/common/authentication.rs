@@ -53,6 +53,26 @@ pub(crate) const RULES: &[Rule] = &[
             .when(with_unknown_key(BUNDLE.change()).expect(status()))
             .when(get(BUNDLE.item("")).expect(at(BUNDLE.field)))
     }),
+    Rule::new("nearly-valid-keys-refused", || {
+        let keys = [
+            "{token-in-other-case}",
+            "{token-shortened}",
+            "{token-changed}",
+            "{token}x",
+            "x{token}",
+            "{token}{token}",
+        ];
+        scenario()
+            .given(keys_required())
+            .given(BUNDLE.create())
+            .each(keys, |scenario, key| {
+                let with_key = |step: Step| step.authorization(format!("Bearer {key}"));
+                scenario
+                    .when(with_key(BUNDLE.first_page()).expect(status()))
+                    .when(with_key(BUNDLE.change()).expect(status()))
+            })
+            .when(get(BUNDLE.item("")).expect(at(BUNDLE.field)))
+    }),
     Rule::new("other-schemes-refused", || {
         scenario().given(BUNDLE.create()).each(
             ["Basic {token}", "Token {token}", "{token}"],

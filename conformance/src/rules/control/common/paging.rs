@@ -32,6 +32,17 @@ pub(crate) const RULES: &[Rule] = &[
                 .expect(at("/code")),
         )
     }),
+    Rule::new("limit-not-wholly-integer", || {
+        let scenario = scenario().given(BUNDLE.create());
+        scenario.each(["2x", "2.5", "2%202"], |scenario, limit| {
+            scenario.when(
+                get(format!("/v1/bundles?limit={limit}"))
+                    .off_contract("the limit only begins with an integer")
+                    .expect(status())
+                    .expect(at("/code")),
+            )
+        })
+    }),
     Rule::new("limit-zero", || undocumented_query("limit=0")),
     Rule::new("limit-negative", || undocumented_query("limit=-1")),
     Rule::new("cursor-malformed", || {

@@ -27,6 +27,13 @@ pub(crate) const RULES: &[Rule] = &[
             .given(put(path).text("text/plain", module("{ns}", "answer := 43")))
             .given(get(path).shows(named))
     }),
+    Rule::new("id-with-plus", || {
+        let answer = module("{ns}", "answer := 42");
+        scenario()
+            .given(put("/v1/policies/{ns}+a").text("text/plain", answer))
+            .when(get("/v1/policies/{ns}%2Ba").expect(at("/result/id")))
+            .when(get("/v1/policies").expect(names("/result")))
+    }),
     Rule::new("id-is-string", || {
         read("answer := 42", [kind("/result/id", Kind::String)])
     }),

@@ -25,6 +25,16 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(lacks("/result")),
             )
     }),
+    Rule::new("only-when-asked", || {
+        let scenario = scenario().given(put("/v1/data/{ns}/a").json(json!(1)));
+        scenario.each(["", "?provenance=false"], |scenario, query| {
+            let path = format!("/v1/data/{{ns}}/a{query}");
+            let input = json!({"input": {"who": "alice"}});
+            scenario
+                .when(get(&path).expect(lacks("/provenance")))
+                .when(post(path).json(input).expect(lacks("/provenance")))
+        })
+    }),
     Rule::new("revision-omitted-with-bundles", || {
         with_bundles(|step| {
             step.expect(kind("/provenance", Kind::Object))

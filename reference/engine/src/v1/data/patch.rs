@@ -55,7 +55,6 @@ impl Operation {
 fn operations(request: &Request) -> Result<Vec<Operation>, ApiError> {
     let body = request_body::changes(request)?;
     match &body {
-        Value::Null => Ok(Vec::new()),
         Value::Array(items) => {
             let operations = items
                 .iter()

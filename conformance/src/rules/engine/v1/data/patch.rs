@@ -236,6 +236,26 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(status()),
             )
     }),
+    Rule::new("text-after-json-answers-bad-request", || {
+        let scenario = scenario().given(put("/v1/data/{ns}").json(json!({"a": 1})));
+        scenario.each(["[] x", "[] []", "[]]"], |scenario, text| {
+            scenario.when(
+                patch("/v1/data/{ns}")
+                    .text(JSON_PATCH, text)
+                    .off_contract("something follows the array of operations")
+                    .expect(status()),
+            )
+        })
+    }),
+    Rule::new("body-null-answers-bad-request", || {
+        scenario()
+            .given(put("/v1/data/{ns}").json(json!({"a": 1})))
+            .when(
+                patching(json!(null))
+                    .off_contract("null, not an array of operations")
+                    .expect(status()),
+            )
+    }),
     Rule::new("unknown-operation-answers-bad-request", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"a": 1})))

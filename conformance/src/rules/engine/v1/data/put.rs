@@ -136,6 +136,17 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(status()),
             )
     }),
+    Rule::new("text-after-json-answers-bad-request", || {
+        let scenario = scenario().given(put("/v1/data/{ns}/a").json(json!(1)));
+        scenario.each(["2 x", "{} {}", "[2]]"], |scenario, text| {
+            scenario.when(
+                put("/v1/data/{ns}/a")
+                    .text("application/json", text)
+                    .off_contract("something follows the JSON document")
+                    .expect(status()),
+            )
+        })
+    }),
     Rule::new("malformed-json-changes-nothing", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))

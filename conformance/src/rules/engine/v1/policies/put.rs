@@ -39,6 +39,18 @@ pub(crate) const RULES: &[Rule] = &[
             .when(get("/v1/policies/{ns}").expect(at("/result/raw")))
             .when(get("/v1/data/{ns}").expect(at("/result")))
     }),
+    Rule::new("replaced-package-is-gone", || {
+        let other = module("{ns}.other", "present := 2");
+        scenario()
+            .given(policy("former := 1"))
+            .when(
+                put("/v1/policies/{ns}")
+                    .text("text/plain", other)
+                    .expect(success()),
+            )
+            .when(get("/v1/data/{ns}/former").expect(lacks("/result")))
+            .when(get("/v1/data/{ns}/other/present").expect(at("/result")))
+    }),
     Rule::new("installs-rules", || {
         scenario()
             .when(next("41").expect(lacks("/result")))

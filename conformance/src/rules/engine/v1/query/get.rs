@@ -23,6 +23,13 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(bindings("/result", &["x"])),
             )
     }),
+    Rule::new("no-variables", || {
+        scenario().when(
+            get(query_path("1 = 1"))
+                .expect(status())
+                .expect(at("/result")),
+        )
+    }),
     Rule::new("query-is-url-encoded", || {
         scenario()
             .when(get(query_path(r#"x = "a&b=c+d%20é#/?""#)).expect(bindings("/result", &["x"])))
