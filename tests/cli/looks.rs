@@ -72,7 +72,7 @@ fn refused() {
 fn used() {
     let program = Program::new();
     let store = Store::start(Manner::Opa);
-    // `doctor` did not detect bundles, so the suggested command does not claim them.
+    // The run detects capabilities itself, so the suggested command does not restrict them.
     let diagnosis = program.run(&["doctor", &store.url]);
     let next = diagnosis
         .out
@@ -80,13 +80,10 @@ fn used() {
         .find(|line| line.starts_with("next: "));
     let next = next.unwrap_or_default();
     assert!(
-        next.contains("--capabilities=") && next.contains("documents"),
+        next.starts_with("next: conformance run") && !next.contains("--capabilities"),
         "{diagnosis:?}"
     );
-    assert!(
-        !next.contains("bundles") && diagnosis.out.contains("bundles"),
-        "{diagnosis:?}"
-    );
+    assert!(diagnosis.out.contains("bundles"), "{diagnosis:?}");
     let inside = format!("{}/v1/data", store.url);
     let found = [
         "is inside the API",

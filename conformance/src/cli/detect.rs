@@ -223,9 +223,12 @@ fn adopt(
     target.product = diagnosis.product.map(|_| PRODUCT.to_owned());
     let is_present = |name: &&str| !diagnosis.absent.contains(name);
     if options.capabilities.is_empty() && !described && requested.chosen.iter().any(is_present) {
-        target
-            .capabilities
-            .retain(|name| is_present(&name.as_str()) || requested.needed.contains(name.as_str()));
+        let is_claimed = |name: &str| is_present(&name) || requested.needed.contains(name);
+        let (claimed, undetected) = std::mem::take(&mut target.capabilities)
+            .into_iter()
+            .partition(|name| is_claimed(name));
+        target.capabilities = claimed;
+        target.undetected = undetected;
     }
 }
 

@@ -114,14 +114,6 @@ fn next(diagnosis: &Diagnosis, url: &str, arguments: &Arguments) -> Option<Strin
         }));
         let vendor = diagnosis.vendor.as_deref().or(diagnosis.product);
         words.extend(vendor.map(|vendor| format!("--vendor={vendor}")));
-        // A run by address requests every capability, which suits a server without gaps. For one
-        // with gaps, only the detected capabilities are proposed.
-        if !diagnosis.absent.is_empty() && !diagnosis.capabilities.is_empty() {
-            words.push(format!(
-                "--capabilities={}",
-                diagnosis.capabilities.join(",")
-            ));
-        }
         words.push("--report=html=report.html".to_owned());
     }
     let variable = arguments.reached.token_env.as_deref();

@@ -8,6 +8,7 @@
 //! | 3 | incomplete: nothing was judged, or a rule that had to be judged was not |
 //! | 4 | the target cannot be reached, or died |
 //! | 5 | the suite's own defect: a wrong request of its own, leftover resources, or changed content of the target |
+//! | 6 | nothing is broken, but capabilities that the server does not show, or rules outside of the mode, were not tested |
 //! | 130 | interrupted; the reports are still written |
 
 mod baseline;

@@ -48,6 +48,8 @@ Exit codes:
   4    the target cannot be reached, or died; also TLS at a port without it, and the reverse
   5    the suite's own defect: an invalid request, leftovers, or a target whose contents are not
        those from before the run
+  6    nothing is broken, but not everything was tested: the server at an address does not show
+       some capabilities and --capabilities does not name them, or --mode left rules out
   130  interrupted; the reports are still written
 
 With --profile the exit code is by its rules of the level must: each has to be judged and to hold.
@@ -58,7 +60,8 @@ A rule has to be judged when its id is given, or when only the suite or the targ
 description stands in the way (no snapshot; a target file lacks a setup, or a fixture server in it).
 Otherwise rules that cannot run are shown and counted as not proven, but leave the exit code
 alone: those of capabilities that the target does not claim, those still to be written, and
-those of setups and tokens that plain addresses cannot provide.
+those of setups and tokens that plain addresses cannot provide. Capabilities that a look at the
+server does not find, and rules outside of the mode, end the run with 6.
 
 A run by address first looks at the server, with GET requests and POST requests that evaluate what
 is not defined. What it finds it says in one line for each address, and goes by it: the vendor, the

@@ -162,6 +162,7 @@ impl Judging<'_> {
                 control: None,
                 engine: None,
                 capabilities: Vec::new(),
+                undetected: Vec::new(),
                 version,
                 product: None,
                 by_address: false,

@@ -166,7 +166,7 @@ pub(super) fn summary(diagnosis: &Diagnosis) -> Vec<Finding> {
         let message = format!("nothing shows of {}", diagnosis.absent.join(", "));
         findings
             .push(Finding::new(Severity::Note, "abilities", message).advice(
-                "a run by this address does not ask for it unless --capabilities names it",
+                "a run by this address does not test it, and ends with 6, unless --capabilities names what the server has",
             ));
     }
     if let Some(module) = diagnosis.modules.iter().find(|module| module.decides()) {
@@ -178,10 +178,7 @@ pub(super) fn summary(diagnosis: &Diagnosis) -> Vec<Finding> {
     let unknown: Vec<&str> = undetermined(diagnosis);
     if !unknown.is_empty() {
         let message = format!("whether it has {} does not show", unknown.join(", "));
-        let advice = match diagnosis.absent.is_empty() {
-            true => "a run asks for it; leave out of --capabilities what the server does not have",
-            false => "add to --capabilities what the server has",
-        };
+        let advice = "a run tests it; to leave it out, name the others with --capabilities";
         findings.push(Finding::new(Severity::Note, "abilities", message).advice(advice));
     }
     findings

@@ -23,15 +23,17 @@ type CapabilityProbe = (&'static str, fn(&Answer) -> Sign);
 /// Content type of a probe's body.
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 
-/// Probes of an engine's capabilities, each with the functions that read the response.
+/// Probes of an engine's capabilities, each with the functions that read the response. A capability
+/// is missing only if none of its probes shows it: one defective response is a failure to report,
+/// not a missing capability.
 const QUESTIONS: &[(Question<'static>, &[CapabilityProbe])] = &[
     (
         Question::get("/v1/data/conformance_doctor?metrics=true&provenance=true&explain=full"),
         &[
             ("documents", |answer| present_if(is_object(answer))),
-            ("metrics", |answer| member(answer, "/metrics")),
-            ("provenance", |answer| member(answer, "/provenance")),
-            ("explain", |answer| member(answer, "/explanation")),
+            ("metrics", metrics),
+            ("provenance", provenance),
+            ("explain", explanation),
         ],
     ),
     (
@@ -39,13 +41,12 @@ const QUESTIONS: &[(Question<'static>, &[CapabilityProbe])] = &[
         &[("policies", endpoint), ("evaluation", endpoint)],
     ),
     (
-        Question::get("/v1/query?q=x%3D1"),
-        &[("query", |answer| {
-            match answer.at("/result/0/x").and_then(Value::as_u64) {
-                Some(1) => Sign::There,
-                _ => missing(answer),
-            }
-        })],
+        Question::get("/v1/query?q=x%3D1&metrics=true&explain=full"),
+        &[
+            ("query", query),
+            ("metrics", metrics),
+            ("explain", explanation),
+        ],
     ),
     (
         Question::get("/v1/config"),
@@ -59,40 +60,82 @@ const QUESTIONS: &[(Question<'static>, &[CapabilityProbe])] = &[
     (Question::get("/v1/status"), &[("status", endpoint)]),
     (
         Question::post(
-            "/v1/compile",
+            "/v1/data/conformance_doctor?metrics=true&provenance=true&explain=full",
+            &[JSON],
+            br#"{"input": {}}"#,
+        ),
+        &[
+            ("documents", |answer| present_if(is_object(answer))),
+            ("metrics", metrics),
+            ("provenance", provenance),
+            ("explain", explanation),
+        ],
+    ),
+    (
+        Question::post("/v1/query", &[JSON], br#"{"query": "x = 1"}"#),
+        &[("query", query)],
+    ),
+    (
+        Question::post(
+            "/v1/compile?metrics=true&explain=full",
             &[JSON],
             br#"{"query": "input.x == 1", "unknowns": ["input"]}"#,
         ),
-        &[("compile", endpoint)],
+        &[
+            ("compile", endpoint),
+            ("metrics", metrics),
+            ("explain", explanation),
+        ],
     ),
     (
         // Invalid JSON is rejected even if the document is undefined.
         Question::post("/v0/data/conformance_doctor", &[JSON], b"{"),
-        &[("v0", |answer| {
-            match answer.is_success() || answer.at("/code").is_some() {
-                true => Sign::There,
-                false => missing(answer),
-            }
-        })],
+        &[("v0", v0)],
     ),
     (
-        Question::post(
-            DATA,
-            &[("Content-Type", "application/yaml")],
-            b"input: {a: 1}\n",
-        ),
+        Question::post("/v0/data/conformance_doctor", &[JSON], b"{}"),
+        &[("v0", v0)],
+    ),
+    (Question::post(DATA, &[YAML], YAML_INPUT), &[("yaml", body)]),
+    (
+        Question::post("/v1/query", &[YAML], b"query: x = 1\n"),
         &[("yaml", body)],
     ),
     (
-        Question::post(DATA, &[JSON, ("Content-Encoding", "gzip")], PACKED),
+        Question::post("/v1/compile", &[YAML], b"query: input.x == 1\n"),
+        &[("yaml", body)],
+    ),
+    (
+        Question::post(DATA, &[JSON, GZIP], PACKED),
         &[("gzip", body)],
     ),
+    (
+        Question::post("/v1/compile", &[JSON, GZIP], PACKED_QUERY),
+        &[("gzip", body)],
+    ),
+    (
+        // The whole of `data` is the only document that every server defines. It may be large, so
+        // it is requested only for what the other probes do not show.
+        Question::get("/v1/data?metrics=true&provenance=true&explain=full"),
+        &[
+            ("metrics", metrics),
+            ("provenance", provenance),
+            ("explain", explanation),
+        ],
+    ),
 ];
+
+const YAML: (&str, &str) = ("Content-Type", "application/yaml");
+const GZIP: (&str, &str) = ("Content-Encoding", "gzip");
+const YAML_INPUT: &[u8] = b"input: {a: 1}\n";
 
 /// The probed document; no server is expected to have one of this name.
 const DATA: &str = "/v1/data/conformance_doctor";
 /// The JSON `{"input": {}}`, gzip-encoded.
 const PACKED: &[u8] = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xab\x56\xca\xcc\x2b\x28\x2d\x51\xb2\x52\xa8\xae\xad\x05\x00\x0a\xd2\x86\xa3\x0d\x00\x00\x00";
+
+/// The JSON `{"query": "input.x == 1"}`, gzip-encoded.
+const PACKED_QUERY: &[u8] = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x00\xab\x56\x2a\x2c\x4d\x2d\xaa\x54\xb2\x52\x50\xca\xcc\x2b\x28\x2d\xd1\xab\x50\xb0\xb5\x55\x30\x54\xaa\x05\x00\x78\x26\x1a\x05\x19\x00\x00\x00";
 
 /// The path of filters, whose media type names the vendor.
 const FILTERS: &str = "/v1/compile/conformance_doctor/filter";
@@ -108,6 +151,10 @@ impl Doctor<'_> {
     ) {
         let takes_everything = unknown.is_some_and(Answer::is_success);
         for (question, probes) in QUESTIONS {
+            let is_known = |(name, _): &CapabilityProbe| diagnosis.capabilities.contains(name);
+            if probes.iter().all(is_known) {
+                continue;
+            }
             if question.method == "POST" && (!self.posts || takes_everything) {
                 continue;
             }
@@ -130,18 +177,23 @@ impl Doctor<'_> {
                 };
                 match sign {
                     Sign::There => diagnosis.capabilities.push(name),
+                    Sign::Absent if diagnosis.absent.contains(name) => {}
                     Sign::Absent => diagnosis.absent.push(name),
                     Sign::Unclear => {}
                 }
             }
         }
+        let present = &diagnosis.capabilities;
+        diagnosis.absent.retain(|name| !present.contains(name));
         if let Ok(list) = self.request("/v1/policies", true).await {
             diagnosis.modules = modules::of(&list);
             // A server that denies a missing policy may have others.
             if list.at("/result").is_some_and(Value::is_array) {
-                diagnosis
-                    .absent
-                    .retain(|name| !matches!(*name, "policies" | "evaluation"));
+                let listed = ["policies", "evaluation"];
+                diagnosis.absent.retain(|name| !listed.contains(name));
+                if !diagnosis.capabilities.contains(&"policies") {
+                    diagnosis.capabilities.push("policies");
+                }
             }
         }
     }
@@ -199,6 +251,34 @@ fn present_if(present: bool) -> Sign {
     match present {
         true => Sign::There,
         false => Sign::Unclear,
+    }
+}
+
+fn metrics(answer: &Answer) -> Sign {
+    member(answer, "/metrics")
+}
+
+fn provenance(answer: &Answer) -> Sign {
+    member(answer, "/provenance")
+}
+
+fn explanation(answer: &Answer) -> Sign {
+    member(answer, "/explanation")
+}
+
+/// Detects the Query API by the binding of `x`.
+fn query(answer: &Answer) -> Sign {
+    match answer.at("/result/0/x").and_then(Value::as_u64) {
+        Some(1) => Sign::There,
+        _ => missing(answer),
+    }
+}
+
+/// Detects the data endpoint for webhooks by a document, or an error object.
+fn v0(answer: &Answer) -> Sign {
+    match answer.is_success() || answer.at("/code").is_some() {
+        true => Sign::There,
+        false => missing(answer),
     }
 }
 

@@ -32,7 +32,7 @@ fn examine(answers: Answers, token: Option<&str>) -> Diagnosis {
             let mut head = String::new();
             while reader.read_line(&mut head).is_ok_and(|read| read > 2) {}
             let path = head.split(' ').nth(1).unwrap_or_default();
-            let evaluates = ["/v1/compile", "/v0/data/", "/v1/data/"]
+            let evaluates = ["/v1/compile", "/v0/data/", "/v1/data/", "/v1/query"]
                 .iter()
                 .any(|place| head.starts_with(&format!("POST {place}")));
             assert!(head.starts_with("GET ") || evaluates, "{head}");
@@ -78,7 +78,7 @@ const DENIED: &str = "HTTP/1.1 401 Unauthorized\r\nContent-Type: application/jso
 fn engine(path: &str, _: bool) -> (&'static str, String) {
     let body = match path {
         "/health" | "/v1/data/conformance_doctor" => "{}",
-        "/v1/query?q=x%3D1" => r#"{"result": [{"x": 1}]}"#,
+        path if path.starts_with("/v1/query") => r#"{"result": [{"x": 1}]}"#,
         path if path.starts_with("/v1/data/conformance_doctor?") => {
             r#"{"metrics": {}, "provenance": {}}"#
         }
@@ -329,6 +329,19 @@ fn capabilities_are_those_that_show() {
     assert_eq!(diagnosis.product, None);
     let absent = ["explain", "config", "status", "compile", "v0", "filters"];
     assert_eq!(diagnosis.absent, absent);
+    // One probe without a trace is a failure of its endpoint, not a missing capability.
+    let traces_queries = examine(
+        |path, known| match path.starts_with("/v1/query") {
+            true => (
+                JSON,
+                r#"{"result": [{"x": 1}], "explanation": []}"#.to_owned(),
+            ),
+            false => engine(path, known),
+        },
+        None,
+    );
+    assert!(traces_queries.capabilities.contains(&"explain"));
+    assert!(!traces_queries.absent.contains(&"explain"));
     // Documents that are reported as undefined are documents.
     let denying = examine(
         |path, known| match path {

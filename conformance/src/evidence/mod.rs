@@ -127,6 +127,10 @@ pub struct TargetSummary {
     pub engine: Option<String>,
     /// Capabilities that the target claims.
     pub capabilities: Vec<String>,
+    /// Capabilities that the target does not claim because no probe of it showed them. Their rules
+    /// are not tested, so that the run cannot conclude that the target conforms.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undetected: Vec<String>,
     /// Version of the target, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
@@ -478,6 +482,7 @@ mod tests {
                     control: None,
                     engine: Some("http://127.0.0.1:1".into()),
                     capabilities: vec!["documents".into()],
+                    undetected: Vec::new(),
                     version: Some("1.18.2".into()),
                     product: None,
                     by_address: true,

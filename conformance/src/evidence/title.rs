@@ -80,6 +80,7 @@ mod tests {
             control: owned(control),
             engine: owned(engine),
             capabilities: Vec::new(),
+            undetected: Vec::new(),
             version: owned(version),
             product: owned(product),
             by_address: name == UNNAMED,

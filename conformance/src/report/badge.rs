@@ -37,7 +37,7 @@ pub(super) fn render(digest: &Digest) -> serde_json::Result<String> {
         color: match digest.conclusion() {
             Conclusion::Conformant if proven == rules => "brightgreen",
             Conclusion::Conformant => "green",
-            Conclusion::Incomplete | Conclusion::Interrupted => "yellow",
+            Conclusion::Partial | Conclusion::Incomplete | Conclusion::Interrupted => "yellow",
             Conclusion::NotConformant => "red",
             Conclusion::Unreachable | Conclusion::Defective => "lightgrey",
         },

@@ -263,6 +263,7 @@ mod tests {
             control: None,
             engine: Some("http://127.0.0.1:1".to_owned()),
             capabilities: capabilities.iter().map(|&name| name.to_owned()).collect(),
+            undetected: Vec::new(),
             version: None,
             product: None,
             by_address: false,

@@ -33,6 +33,9 @@ struct Report<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     profile: Option<ProfileResult>,
     documents: BTreeMap<&'static str, Summary>,
+    /// Rules that should have been tested and were not, a sentence for each cause.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    untested: Vec<String>,
     leaked: &'a [String],
     changed: &'a [String],
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
@@ -97,6 +100,7 @@ pub(super) fn render(digest: &Digest) -> serde_json::Result<String> {
             .into_iter()
             .map(|document| (document.name(), summary(digest, document)))
             .collect(),
+        untested: digest.untested(),
         leaked: &digest.leaked,
         changed: &digest.changed,
         not_compared: &digest.not_compared,

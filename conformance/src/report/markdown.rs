@@ -88,6 +88,12 @@ fn head(digest: &Digest) -> String {
     }
     let score = score.replacen("proven", "Proven", 1);
     let _ = writeln!(out, "\n\n**{score}**: {}\n", prose(&conclusion));
+    for line in digest.untested() {
+        let _ = writeln!(out, "- {}", prose(&line));
+    }
+    if !digest.untested().is_empty() {
+        out.push('\n');
+    }
     if let Some(started) = &digest.started {
         let suite = prose(&started.suite);
         let at = started.at.as_deref().map(|at| format!("{}, ", prose(at)));

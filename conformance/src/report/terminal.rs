@@ -83,6 +83,9 @@ pub fn verdict_line(row: &Row, paint: Paint) -> String {
 /// Renders the whole report of a finished run.
 pub(super) fn render(digest: &Digest, paint: Paint) -> String {
     let mut out = String::new();
+    for line in digest.untested() {
+        let _ = writeln!(out, "{}", paint.with("33", &line));
+    }
     let causes = causes(digest);
     for cause in &causes {
         cause_block(&mut out, digest, cause, paint);
@@ -281,9 +284,12 @@ fn conclusion_block(out: &mut String, digest: &Digest, causes: &[Cause<'_>], pai
     if let Some(remedy) = concurrency_hint::remedy(digest) {
         let _ = writeln!(out, "{remedy}");
     }
+    for line in digest.untested() {
+        let _ = writeln!(out, "{line}");
+    }
     let colour = match conclusion {
         Conclusion::Conformant => "32",
-        Conclusion::Incomplete | Conclusion::Interrupted => "33",
+        Conclusion::Partial | Conclusion::Incomplete | Conclusion::Interrupted => "33",
         _ => "1;31",
     };
     let _ = writeln!(out, "{}", paint.with(colour, &digest.sentence()));

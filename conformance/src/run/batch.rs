@@ -243,6 +243,7 @@ impl Inner {
                 control: url(Document::Control),
                 engine: url(Document::Engine),
                 capabilities: self.target.capabilities.iter().cloned().collect(),
+                undetected: self.target.undetected.iter().cloned().collect(),
                 version: self.target.version.clone(),
                 product: self.target.product.clone(),
                 by_address: self.target.by_address,

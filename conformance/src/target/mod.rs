@@ -43,6 +43,9 @@ pub struct Target {
     pub program: Option<String>,
     /// Its launches, by setup.
     pub setups: BTreeMap<String, Setup>,
+    /// Capabilities that it does not claim because no probe of it showed them.
+    #[serde(skip)]
+    pub undetected: BTreeSet<String>,
     /// Whether it runs inside this process (the embedded reference).
     #[serde(skip)]
     pub in_process: bool,
@@ -284,6 +287,7 @@ impl Target {
             version: None,
             product: None,
             capabilities,
+            undetected: BTreeSet::new(),
             rules: BTreeSet::new(),
             program: None,
             setups: BTreeMap::from([("default".to_owned(), setup)]),

@@ -123,6 +123,9 @@ impl Outcome {
 pub enum Conclusion {
     /// Everything that the target claims, as far as it was judged, passes.
     Conformant,
+    /// Everything that was judged passes, but the run did not judge capabilities that the target
+    /// does not show, or rules that the mode does not allow.
+    Partial,
     /// Nothing was judged, or a rule that had to be judged was not.
     Incomplete,
     /// A rule fails, a known deviation passes, a rule has varying results, or an entry of a list
@@ -143,6 +146,7 @@ impl Conclusion {
             Self::Conformant => 0,
             Self::NotConformant => 1,
             Self::Incomplete => 3,
+            Self::Partial => 6,
             Self::Unreachable => 4,
             Self::Defective => 5,
             Self::Interrupted => 130,
@@ -153,12 +157,21 @@ impl Conclusion {
     fn sentence(self) -> &'static str {
         match self {
             Self::Conformant => "conformant: all that the target claims passes",
+            Self::Partial => "nothing is broken, but not everything was tested, see above",
             Self::NotConformant => "not conformant",
             Self::Incomplete => "incomplete: something that had to be judged was not",
             Self::Unreachable => "the target cannot be reached, or died",
             Self::Defective => "the suite itself is at fault, see above",
             Self::Interrupted => "interrupted",
         }
+    }
+}
+
+/// Formats a number of rules.
+fn count_rules(count: usize) -> String {
+    match count {
+        1 => "1 rule".to_owned(),
+        count => format!("{count} rules"),
     }
 }
 
@@ -305,6 +318,8 @@ impl Digest {
             || self.undecided() > 0
         {
             Conclusion::Incomplete
+        } else if !self.untested().is_empty() {
+            Conclusion::Partial
         } else {
             Conclusion::Conformant
         }
@@ -355,6 +370,45 @@ impl Digest {
             ),
             _ => conclusion.sentence().into(),
         }
+    }
+
+    /// Describes the rules that a run without a profile should have judged and did not, a line for
+    /// each cause: capabilities that the target does not show, and the mode of the run. A profile
+    /// decides by itself which rules must be judged.
+    pub fn untested(&self) -> Vec<String> {
+        if self.profile.is_some() {
+            return Vec::new();
+        }
+        let (mut absent, mut excluded) = (BTreeMap::new(), BTreeMap::new());
+        let undetected = match &self.started {
+            Some(started) => started.target.undetected.as_slice(),
+            None => &[],
+        };
+        let rules = self.rows.iter();
+        for row in rules.filter(|row| row.judged.level == Level::Rule) {
+            let Verdict::NotRun(reason) = &row.judged.verdict else {
+                continue;
+            };
+            match reason {
+                Reason::NotClaimed(name) | Reason::HoldsUnclaimed(name)
+                    if undetected.contains(name) =>
+                {
+                    *absent.entry(name.as_str()).or_insert(0) += 1;
+                }
+                Reason::NotInMode(mode) => *excluded.entry(mode.as_str()).or_insert(0) += 1,
+                _ => {}
+            }
+        }
+        let absent = absent.into_iter().map(|(name, count)| {
+            format!(
+                "not tested, because the server shows no {name}: {}",
+                count_rules(count)
+            )
+        });
+        let excluded = excluded
+            .into_iter()
+            .map(|(mode, count)| format!("not tested in the mode {mode}: {}", count_rules(count)));
+        absent.chain(excluded).collect()
     }
 
     /// Describes why no rule was judged, by the most frequent reason.

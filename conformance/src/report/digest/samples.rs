@@ -119,6 +119,7 @@ fn started<'a>(rules: impl Iterator<Item = &'a str>) -> Event {
             control: None,
             engine: Some("http://127.0.0.1:1".to_owned()),
             capabilities: vec!["documents".to_owned()],
+            undetected: Vec::new(),
             version: None,
             product: None,
             by_address: false,

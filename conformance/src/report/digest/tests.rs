@@ -44,6 +44,7 @@ fn digest_with(known: &KnownList, target: &str, named: &[String], events: Vec<Ev
             control: None,
             engine: None,
             capabilities: Vec::new(),
+            undetected: vec!["metrics".to_owned()],
             version: None,
             product: None,
             by_address: false,
@@ -99,6 +100,7 @@ fn a_run_comes_to_what_weighs_most() {
     };
     let no_mock = || not_run(Reason::NoMock("config".to_owned()));
     let unclaimed = || not_run(Reason::NotClaimed("config".to_owned()));
+    let undetected = || not_run(Reason::NotClaimed("metrics".to_owned()));
     let dead = || not_run(Reason::Unreachable("gone".to_owned()));
     let other = || judged(OTHER, Verdict::Pass);
     for (case, target, events, expected) in [
@@ -113,6 +115,38 @@ fn a_run_comes_to_what_weighs_most() {
             "opa",
             vec![pass(), unclaimed(), end()],
             Conclusion::Conformant,
+        ),
+        (
+            "not detected",
+            "custom",
+            vec![pass(), undetected(), end()],
+            Conclusion::Partial,
+        ),
+        (
+            "held though not detected",
+            "custom",
+            vec![
+                pass(),
+                not_run(Reason::HoldsUnclaimed("metrics".to_owned())),
+                end(),
+            ],
+            Conclusion::Partial,
+        ),
+        (
+            "fail and not detected",
+            "custom",
+            vec![fail(), undetected(), end()],
+            Conclusion::NotConformant,
+        ),
+        (
+            "outside of the mode",
+            "custom",
+            vec![
+                pass(),
+                not_run(Reason::NotInMode("read-only".to_owned())),
+                end(),
+            ],
+            Conclusion::Partial,
         ),
         (
             "no scenario",

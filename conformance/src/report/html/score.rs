@@ -69,6 +69,7 @@ fn card(runs: &Runs<'_>, index: usize, run: &Run<'_>) -> Markup {
                 @if proven.rules != all.rules { p.aside { (all.rules) " rules in all" } }
             }
             p.conclusion.good[is_conformant].bad[!is_conformant] { (run.digest.sentence()) }
+            @for line in run.digest.untested() { p.aside { (prose(&line)) "." } }
             @for document in Document::ALL {
                 @let counts = counts(runs.entries().filter(|entry| is_of_document(entry, document)), index);
                 @if counts.keys().any(|mark| matches!(mark, CellState::Judged(_))) {
