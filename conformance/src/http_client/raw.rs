@@ -188,11 +188,7 @@ fn unchunk(mut rest: &[u8]) -> Result<Option<Bytes>, NoAnswer> {
 }
 
 #[cfg(test)]
-#[expect(
-    clippy::expect_used,
-    clippy::type_complexity,
-    reason = "a test fails by panicking"
-)]
+#[expect(clippy::expect_used, reason = "a test fails by panicking")]
 mod tests {
     use rstest::rstest;
 

@@ -109,7 +109,6 @@ fn difference(path: &str, expected: &str, got: &str) -> Difference {
 }
 
 #[cfg(test)]
-#[expect(clippy::type_complexity, reason = "a table of cases")]
 mod tests {
     use rstest::rstest;
 
