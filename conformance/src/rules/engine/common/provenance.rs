@@ -31,8 +31,17 @@ pub(crate) const RULES: &[Rule] = &[
             let path = format!("/v1/data/{{ns}}/a{query}");
             let input = json!({"input": {"who": "alice"}});
             scenario
-                .when(get(&path).expect(lacks("/provenance")))
-                .when(post(path).json(input).expect(lacks("/provenance")))
+                .when(
+                    get(&path)
+                        .expect(at("/result"))
+                        .expect(lacks("/provenance")),
+                )
+                .when(
+                    post(path)
+                        .json(input)
+                        .expect(at("/result"))
+                        .expect(lacks("/provenance")),
+                )
         })
     }),
     Rule::new("revision-omitted-with-bundles", || {

@@ -91,7 +91,8 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 post("/v1/data/{ns}/a")
                     .text("application/yaml; charset=utf-8", YAML)
-                    .expect(status()),
+                    .expect(status())
+                    .expect(at("/result")),
             )
     }),
     Rule::new("compile-with-charset", || {
